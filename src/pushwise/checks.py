@@ -1,0 +1,107 @@
+"""Checks of what a caller hands in: each returns a clean value or raises one clear sentence."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "finite_array",
+    "finite_number",
+    "non_negative_integer",
+    "non_negative_number",
+    "positive_number",
+    "require_all",
+]
+
+
+def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
+    """Return `value` as a read-only float64 copy of the given shape.
+
+    A letter in `shape` stands for any length: `("n", 2)` takes every array of pairs.
+    """
+    wanted = _shape_text(shape)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise PushwiseError(
+            f"{name} must be an array of shape {wanted}; got rows of unequal length."
+        ) from None
+    if array.dtype.kind not in "iuf":
+        raise PushwiseError(
+            f"{name} must be an array of numbers of shape {wanted}; got {_kind(value, array)}."
+        )
+    fits = len(array.shape) == len(shape) and all(
+        isinstance(want, str) or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise PushwiseError(f"{name} must have shape {wanted}; got shape {array.shape}.")
+    clean = np.array(array, dtype=np.float64, order="C")
+    require_all(name, clean, np.isfinite(clean), "finite")
+    clean.flags.writeable = False
+    return clean
+
+
+def require_all(name: str, array: NDArray[np.float64], good: NDArray[np.bool_], what: str) -> None:
+    """Raise a sentence naming the first entry of `array` that is not `good`."""
+    if good.all():
+        return
+    index = tuple(int(i) for i in np.argwhere(~good)[0])
+    where = ", ".join(str(i) for i in index)
+    label = f"{name}[{where}]" if index else name
+    raise PushwiseError(f"{name} must be {what}; {label} is {array[index]:g}.")
+
+
+def finite_number(name: str, value: float) -> float:
+    """Return `value` as a finite float."""
+    # bool is an int to Python, and never what a caller means by a length or a mass.
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise PushwiseError(f"{name} must be a number; got {value!r}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise PushwiseError(f"{name} must be finite; got {number:g}.")
+    return number
+
+
+def positive_number(name: str, value: float) -> float:
+    """Return `value` as a finite float greater than zero."""
+    number = finite_number(name, value)
+    if number <= 0.0:
+        raise PushwiseError(f"{name} must be greater than zero; got {number:g}.")
+    return number
+
+
+def non_negative_number(name: str, value: float) -> float:
+    """Return `value` as a finite float of zero or more."""
+    number = finite_number(name, value)
+    if number < 0.0:
+        raise PushwiseError(f"{name} must be zero or more; got {number:g}.")
+    return number
+
+
+def non_negative_integer(name: str, value: int) -> int:
+    """Return `value` as an int of zero or more."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise PushwiseError(f"{name} must be a whole number; got {value!r}.")
+    if value < 0:
+        raise PushwiseError(f"{name} must be zero or more; got {value}.")
+    return int(value)
+
+
+def _shape_text(shape: tuple[int | str, ...]) -> str:
+    """Write a shape the way Python prints a tuple, letters bare: (n, 2), (n,)."""
+    inside = ", ".join(str(length) for length in shape)
+    return f"({inside},)" if len(shape) == 1 else f"({inside})"
+
+
+def _kind(value: Any, array: NDArray[Any]) -> str:
+    """Name what was given: the value itself when it is short, else its dtype."""
+    return repr(value) if array.ndim == 0 else f"an array of dtype {array.dtype}"
