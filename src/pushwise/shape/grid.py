@@ -1,0 +1,219 @@
+"""`CellGrid`: an object seen from above, as equal square cells and the outline around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+
+from pushwise.checks import finite_array, positive_number, require_all
+from pushwise.errors import PushwiseError
+from pushwise.shape.lattice import NORMALS, OuterLoop, neighbours, outer_loop, parts
+from pushwise.shape.polygon import contains, simple_polygon
+from pushwise.shape.raster import coverage, lattice_over
+from pushwise.shape.trace import trace_mask
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CellGrid"]
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class CellGrid:
+    """Equal square cells on a regular lattice, joined side to side into one rigid object.
+
+    Cells carry mass and friction; the finger touches the outline. All lengths are in
+    the grid frame, whose origin and axes are the caller's. Arrays are read-only.
+    """
+
+    centres: NDArray[np.float64]
+    """Cell centres [m], shape (n, 2)."""
+    cell_size: float
+    """Side of a cell [m]."""
+    heights: NDArray[np.float64]
+    """Height of each cell's upper surface above the table [m], shape (n,)."""
+    outline: NDArray[np.float64]
+    """The polygon a finger touches [m], shape (k, 2), counter-clockwise."""
+
+    def __init__(
+        self,
+        centres: ArrayLike,
+        cell_size: float,
+        heights: ArrayLike | None = None,
+        outline: ArrayLike | None = None,
+    ) -> None:
+        """Check and copy the arrays.
+
+        Heights are the cell size when not given; the outline, the outer border of
+        the cells' squares.
+        """
+        set_field = object.__setattr__
+        set_field(self, "cell_size", positive_number("cell_size", cell_size))
+        set_field(self, "centres", finite_array("centres", centres, ("n", 2)))
+        if self.n_cells == 0:
+            raise PushwiseError("centres must hold at least one cell; got shape (0, 2).")
+        self._refuse_disconnected()
+        if heights is None:
+            heights = np.full(self.n_cells, self.cell_size)
+        set_field(self, "heights", finite_array("heights", heights, (self.n_cells,)))
+        require_all("heights", self.heights, self.heights > 0.0, "greater than zero")
+        if outline is None:
+            outline = self._border()
+        set_field(self, "outline", simple_polygon("outline", outline))
+        inside = int(contains(self.outline, self.centres).sum())
+        if 2 * inside < self.n_cells:
+            raise PushwiseError(
+                f"outline must go around the cells, but only {inside} of {self.n_cells} centres "
+                "lie inside it; give both in the same frame and in metres."
+            )
+
+    @classmethod
+    def from_outline(cls, polygon: ArrayLike, *, cell_size: float) -> Self:
+        """Fill a polygon [m], shape (k, 2), with cells of side `cell_size` [m].
+
+        The polygon's frame is kept, the lattice is centred on its bounding box, and
+        a square becomes a cell when at least half of it is covered.
+        """
+        outline = simple_polygon("polygon", polygon)
+        lattice = lattice_over(outline, cell_size=positive_number("cell_size", cell_size))
+        # The slack lets a square that is covered by half, but for rounding, count.
+        kept = coverage(outline, lattice) >= 0.5 - 1e-9
+        remedy = f"polygon has parts too thin for cell_size {cell_size:g} m"
+        if not kept.any():
+            raise PushwiseError(f"{remedy}: no square is half covered; use a smaller cell_size.")
+        j, i = np.nonzero(kept)
+        count = int(parts(neighbours(np.stack([i, j], axis=1))).max()) + 1
+        if count > 1:
+            raise PushwiseError(
+                f"{remedy}: its cells fall into {count} separate pieces; use a smaller cell_size."
+            )
+        return cls(lattice.centres()[kept], cell_size, outline=outline)
+
+    @classmethod
+    def from_mask(cls, mask: ArrayLike, *, pixel_size: float, cell_size: float) -> Self:
+        """Fill the largest part of a boolean image with cells of side `cell_size` [m].
+
+        mask: shape (rows, columns), row 0 at the top, pixels of side `pixel_size` [m].
+        The grid frame has its origin at the image's lower left corner, x to the right
+        and y up. The outline follows the pixels' border without its staircase.
+        """
+        outline = trace_mask(mask, pixel_size=positive_number("pixel_size", pixel_size))
+        return cls.from_outline(outline, cell_size=cell_size)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells n."""
+        return len(self.centres)
+
+    @property
+    def area(self) -> float:
+        """Area of the cells [m^2]."""
+        return self.n_cells * self.cell_size**2
+
+    @cached_property
+    def adjacency(self) -> NDArray[np.int64]:
+        """Pairs of cells (i, j), i < j, that share a side, shape (m, 2)."""
+        cell, side = np.nonzero(self._next_to[:, 1:3] >= 0)
+        pairs = np.sort(np.stack([cell, self._next_to[cell, side + 1]], axis=1), axis=1)
+        return _frozen(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+
+    @property
+    def boundary(self) -> NDArray[np.int64]:
+        """Outer cells in counter-clockwise walking order, shape (b,).
+
+        A cell appears once for each time the walk around the object passes it: a cell
+        of a handle one cell wide appears twice, with opposite normals.
+        """
+        return self._visits[0]
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """Outward unit normals of the `boundary` cells, shape (b, 2)."""
+        return self._visits[1]
+
+    def __repr__(self) -> str:
+        """Tell the size, not the numbers."""
+        return f"CellGrid({self.n_cells} cells of {self.cell_size:g} m)"
+
+    @cached_property
+    def _ij(self) -> NDArray[np.int64]:
+        """Lattice positions of the cells, shape (n, 2), from zero up."""
+        steps = (self.centres - self.centres[0]) / self.cell_size
+        nearest = np.rint(steps)
+        off = np.abs(steps - nearest).max(axis=1)
+        worst = int(np.argmax(off))
+        if off[worst] > 1e-6:
+            x, y = self.centres[worst]
+            raise PushwiseError(
+                f"centres must lie on a lattice of pitch cell_size {self.cell_size:g} m; "
+                f"cell {worst} at ({x:g}, {y:g}) is {off[worst]:.2g} of a cell off it."
+            )
+        if np.ptp(nearest, axis=0).max() >= self.n_cells:
+            # Said here because positions this far apart may not fit an integer.
+            raise PushwiseError(
+                f"centres must form one patch of cells joined side to side; {self.n_cells} cells "
+                f"of {self.cell_size:g} m cannot span {np.ptp(self.centres, axis=0).max():g} m."
+            )
+        ij: NDArray[np.int64] = (nearest - nearest.min(axis=0)).astype(np.int64)
+        return ij
+
+    @cached_property
+    def _next_to(self) -> NDArray[np.int64]:
+        """The cell across each side of each cell, shape (n, 4), or -1."""
+        return neighbours(self._ij)
+
+    @cached_property
+    def _loop(self) -> OuterLoop:
+        """The unit edges of the outer border, in walking order."""
+        return outer_loop(self._ij, self._next_to)
+
+    @cached_property
+    def _visits(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The boundary cells and their normals: one entry a run of edges of one cell."""
+        cells, sides = self._loop.cells, self._loop.sides
+        starts = np.flatnonzero(cells != np.roll(cells, 1))
+        if len(starts) == 0:  # A lone cell: its normals would cancel, so each side counts.
+            starts = np.arange(4)
+        # Begin at the start of a run, so that none is split between end and beginning.
+        order = np.roll(np.arange(len(cells)), -starts[0])
+        sums = np.add.reduceat(NORMALS[sides[order]], starts - starts[0], axis=0)
+        normals = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        return _frozen(cells[starts]), _frozen(normals)
+
+    def _border(self) -> NDArray[np.float64]:
+        """The corners of the cells' outer border [m], shape (k, 2)."""
+        turns = self._loop.sides != np.roll(self._loop.sides, 1)
+        origin = np.mean(self.centres - self._ij * self.cell_size, axis=0) - 0.5 * self.cell_size
+        border: NDArray[np.float64] = origin + self._loop.corners[turns] * self.cell_size
+        return border
+
+    def _refuse_disconnected(self) -> None:
+        """Raise when two cells coincide or the cells are not joined side to side."""
+        order = np.lexsort(self._ij.T)
+        same = np.all(np.diff(self._ij[order], axis=0) == 0, axis=1)
+        if same.any():
+            at = int(np.argmax(same))
+            i, j = sorted((int(order[at]), int(order[at + 1])))
+            x, y = self.centres[i]
+            raise PushwiseError(
+                f"centres must not repeat a cell; cells {i} and {j} are both at ({x:g}, {y:g})."
+            )
+        part = parts(self._next_to)
+        if part.any():
+            stray = int(np.argmax(part != part[0]))
+            x, y = self.centres[stray]
+            raise PushwiseError(
+                f"centres must form one patch of cells joined side to side; cell {stray} at "
+                f"({x:g}, {y:g}) is not joined to cell 0 ({int(part.max()) + 1} separate pieces)."
+            )
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+    """Make an array read-only."""
+    array.flags.writeable = False
+    return array
