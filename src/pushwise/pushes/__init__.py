@@ -1,0 +1,5 @@
+"""What happened: records of pushes."""
+
+from pushwise.pushes.record import PushRecord
+
+__all__ = ["PushRecord"]
