@@ -1,0 +1,66 @@
+"""Pushwise learns what an object weighs where from a few pushes, and slides it where you want it.
+
+Names load on first use, so that `import pushwise` and `pushwise --help` stay quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pushwise import objects
+    from pushwise.errors import SimulationError
+    from pushwise.physics.actions import Finger, ForcePush, Push
+    from pushwise.physics.loss import loss_and_gradient
+    from pushwise.physics.model import ObjectModel, Table
+    from pushwise.physics.rollout import Path, simulate, simulate_batch
+    from pushwise.pushes.record import PushRecord
+    from pushwise.shape.grid import CellGrid
+
+__all__ = [
+    "CellGrid",
+    "Finger",
+    "ForcePush",
+    "ObjectModel",
+    "Path",
+    "Push",
+    "PushRecord",
+    "SimulationError",
+    "Table",
+    "loss_and_gradient",
+    "objects",
+    "simulate",
+    "simulate_batch",
+]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CellGrid": "pushwise.shape.grid",
+    "Finger": "pushwise.physics.actions",
+    "ForcePush": "pushwise.physics.actions",
+    "ObjectModel": "pushwise.physics.model",
+    "Path": "pushwise.physics.rollout",
+    "Push": "pushwise.physics.actions",
+    "PushRecord": "pushwise.pushes.record",
+    "SimulationError": "pushwise.errors",
+    "Table": "pushwise.physics.model",
+    "loss_and_gradient": "pushwise.physics.loss",
+    "simulate": "pushwise.physics.rollout",
+    "simulate_batch": "pushwise.physics.rollout",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home on first use."""
+    if name == "objects":
+        return import_module("pushwise.objects")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pushwise' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted([*__all__, "__version__"])
