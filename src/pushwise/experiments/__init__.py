@@ -1,0 +1,1 @@
+"""The numbers we publish, one command each."""
