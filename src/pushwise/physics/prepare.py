@@ -1,0 +1,141 @@
+"""From the public objects to what the compiled code works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.physics.actions import Finger, ForcePush, Push
+from pushwise.physics.advance import Body
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.rollout import Action, Ground
+
+Load = Literal["own", "rigid"]
+Friction = Literal["coulomb", "lagged"]
+
+STEP_TRAVEL = 5e-4  # m; how far the finger moves in a step by default
+FORCE_STEP = 1e-3  # s; the default step under a force
+EMPTY = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices of the physics that `simulate` and the gradients share.
+
+    table: the table's edge, or None for a table without one.
+    dt: time step [s]; by default the finger moves half a millimetre, or half its radius.
+    load: how weight rests on the table, see `load`.
+    friction: Coulomb's at the end of the step, or the paper's, lagged, under a `ForcePush`.
+    points: friction points along a cell's side; a cell has points x points of them.
+    """
+
+    table: Table | None = None
+    dt: float | None = None
+    load: Load = "own"
+    friction: Friction = "coulomb"
+    points: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what no simulation could use."""
+        if self.dt is not None and not (np.isfinite(self.dt) and self.dt > 0):
+            raise PushwiseError(f"dt must be a positive number of seconds; got {self.dt!r}.")
+        if self.load not in ("own", "rigid"):
+            raise PushwiseError(f"load must be 'own' or 'rigid'; got {self.load!r}.")
+        if self.friction not in ("coulomb", "lagged"):
+            raise PushwiseError(f"friction must be 'coulomb' or 'lagged'; got {self.friction!r}.")
+        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 1:
+            raise PushwiseError(f"points must be a whole number from 1; got {self.points!r}.")
+
+
+def friction_points(model: ObjectModel, points: int) -> NDArray[np.float64]:
+    """Return the friction points in the grid frame [m], shape (n points^2, 2), cell by cell.
+
+    An even lattice in each cell, stretched so that its second moment is the square's: with two
+    points a side these are Gauss's.
+    """
+    if points == 1:
+        return model.grid.centres.copy()
+    even = (2.0 * np.arange(points) + 1.0) / points - 1.0
+    side = 0.5 * model.grid.cell_size * even * points / np.sqrt(points**2 - 1.0)
+    sub = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    spread: NDArray[np.float64] = (model.grid.centres[:, None, :] + sub).reshape(-1, 2)
+    return spread
+
+
+def body_of(model: ObjectModel, settings: Settings) -> Body:
+    """Return moments, friction points and outline of a model."""
+    b = friction_points(model, settings.points)
+    centre = model.centre_of_mass
+    outline = model.grid.outline
+    reach = np.sqrt(max(np.sum(b**2, axis=1).max(), np.sum(outline**2, axis=1).max()))
+    return Body(
+        model.total_mass,
+        float(centre[0]),
+        float(centre[1]),
+        model.inertia + model.total_mass * float(centre @ centre),
+        np.ascontiguousarray(b[:, 0]),
+        np.ascontiguousarray(b[:, 1]),
+        np.ascontiguousarray(outline[:, 0]),
+        np.ascontiguousarray(outline[:, 1]),
+        float(reach),
+    )
+
+
+def ground_of(model: ObjectModel, settings: Settings) -> Ground:
+    """Return own weights, friction coefficients and the table's edge."""
+    each = settings.points**2
+    own = settings.load == "own"
+    base = np.repeat(model.mass, each) * (GRAVITY / each if own else 0.0)
+    edge = EMPTY.reshape(0, 2) if settings.table is None else settings.table.polygon
+    return Ground(
+        base,
+        np.repeat(model.friction, each),
+        np.ascontiguousarray(edge[:, 0]),
+        np.ascontiguousarray(edge[:, 1]),
+        own,
+    )
+
+
+def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Action:
+    """Return a push as a path of the finger, or as a force on a point of the object."""
+    if isinstance(push, Push):
+        end = push.start + push.duration * push.velocity
+        return Action(
+            np.array([0.0, push.duration]),
+            np.array([push.start[0], end[0]]),
+            np.array([push.start[1], end[1]]),
+            finger.radius,
+            finger.friction,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            push.duration,
+        )
+    if not isinstance(push, ForcePush):
+        raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
+    if push.cell >= model.grid.n_cells:
+        raise PushwiseError(
+            f"push cell must be below the number of cells, {model.grid.n_cells}; got {push.cell}."
+        )
+    x, y = model.grid.centres[push.cell]
+    fx, fy = push.force
+    return Action(
+        EMPTY, EMPTY, EMPTY, 0.0, 0.0, float(x), float(y), float(fx), float(fy), push.duration
+    )
+
+
+def time_step(push: Push | ForcePush, finger: Finger, settings: Settings) -> float:
+    """Return the time step [s], a whole fraction of the push's duration."""
+    dt = settings.dt
+    if dt is None:
+        dt = FORCE_STEP
+        if isinstance(push, Push):
+            travel = min(STEP_TRAVEL, 0.5 * finger.radius)
+            dt = travel / float(np.hypot(*push.velocity))
+    return float(push.duration / np.ceil(push.duration / dt * (1.0 - 1e-9)))

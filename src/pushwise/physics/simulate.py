@@ -1,0 +1,229 @@
+"""`simulate` a push, or `simulate_batch` many of them on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import repeat
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushwise.checks import finite_array, positive_number
+from pushwise.errors import PushwiseError, SimulationError
+from pushwise.physics import contact, rollout
+from pushwise.physics.actions import Finger, ForcePush, Push
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.prepare import (
+    Friction,
+    Load,
+    Settings,
+    action_of,
+    body_of,
+    ground_of,
+    time_step,
+)
+from pushwise.physics.rollout import Track
+
+__all__ = ["Mode", "Path", "simulate", "simulate_batch"]
+
+_T = TypeVar("_T")
+
+
+class Mode(IntEnum):
+    """How the finger touches the object during a step.
+
+    Left and right are seen by someone standing on the object and looking out at the finger.
+    """
+
+    SEPARATE = contact.SEPARATE
+    STICK = contact.STICK
+    SLIP_LEFT = contact.SLIP_LEFT
+    SLIP_RIGHT = contact.SLIP_RIGHT
+    WEDGED = contact.WEDGE_STICK
+    WEDGED_TURNING_LEFT = contact.WEDGE_LEFT
+    WEDGED_TURNING_RIGHT = contact.WEDGE_RIGHT
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A simulated push: T steps and the T + 1 instants between them (table frame, SI units).
+
+    Steps are of equal length but where the contact changes: there they are divided.
+    """
+
+    t: NDArray[np.float64]
+    """Instants [s], shape (T + 1,)."""
+    pose: NDArray[np.float64]
+    """Pose (x, y, theta) of the grid frame [m, m, rad], shape (T + 1, 3)."""
+    twist: NDArray[np.float64]
+    """Twist (vx, vy, omega) of the grid origin [m/s, m/s, rad/s], shape (T + 1, 3)."""
+    finger: NDArray[np.float64]
+    """The finger's centre [m], shape (T + 1, 2); zeros under a `ForcePush`."""
+    force: NDArray[np.float64]
+    """Mean force of the finger on the object [N], shape (T, 2)."""
+    contact: NDArray[np.float64]
+    """Point of the outline nearest to the finger at the end of each step [m], shape (T, 2)."""
+    mode: NDArray[np.int64]
+    """`Mode` of each step, shape (T,)."""
+    tipped: bool
+    """Whether the path ends early because the object tips over the table's edge."""
+
+    def pose_at(self, t: ArrayLike) -> NDArray[np.float64]:
+        """Return poses at times t [s]: shape (3,) for a number, (k, 3) for k of them.
+
+        Poses move in straight lines within a step, and rest after the last one.
+        """
+        t = np.asarray(t, float)
+        return np.stack([np.interp(t, self.t, column) for column in self.pose.T], axis=-1)
+
+
+def simulate(
+    model: ObjectModel,
+    push: Push | ForcePush,
+    pose: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    twist: ArrayLike = (0.0, 0.0, 0.0),
+    finger: Finger | None = None,
+    table: Table | None = None,
+    dt: float | None = None,
+    until: float | None = None,
+    load: Load = "own",
+    friction: Friction = "coulomb",
+    points: int = 2,
+) -> Path:
+    """Simulate a push of an object from a pose and a twist (at rest by default).
+
+    Without `until` [s] the path ends when the push is over and the object at rest (at most five
+    seconds later). `table`, `dt`, `load`, `friction` and `points` are those of `Settings`.
+
+    Raises SimulationError when the finger starts inside the object or a step has no solution.
+    """
+    settings = Settings(table, dt, load, friction, points)
+    return _simulate("push", model, push, pose, twist, finger or Finger(), settings, until)
+
+
+def simulate_batch(
+    models: ObjectModel | Sequence[ObjectModel],
+    pushes: Push | ForcePush | Sequence[Push | ForcePush],
+    poses: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    finger: Finger | None = None,
+    table: Table | None = None,
+    dt: float | None = None,
+    until: float | None = None,
+    load: Load = "own",
+    friction: Friction = "coulomb",
+    points: int = 2,
+) -> list[Path]:
+    """Simulate push i of model i from pose i, for all i, on all cores.
+
+    One model, one push or one pose (3,) serves all; poses may have shape (B, 3). The rest is as
+    in `simulate`. The result does not depend on the number of cores.
+    """
+    settings = Settings(table, dt, load, friction, points)
+    finger = finger or Finger()
+    start = np.asarray(poses, float)
+    many = {
+        "models": None if isinstance(models, ObjectModel) else len(models),
+        "pushes": None if isinstance(pushes, Push | ForcePush) else len(pushes),
+        "poses": None if start.ndim == 1 else len(start),
+    }
+    sizes = {name: size for name, size in many.items() if size is not None}
+    if len(set(sizes.values())) > 1:
+        raise PushwiseError(
+            "a batch needs as many models as pushes as poses, or one for all; got "
+            + ", ".join(f"{size} {name}" for name, size in sizes.items())
+            + "."
+        )
+    count = next(iter(sizes.values()), 1)
+
+    def one(job: tuple[int, ObjectModel, Push | ForcePush, NDArray[np.float64]]) -> Path:
+        i, model, push, pose = job
+        return _simulate(f"push {i}", model, push, pose, np.zeros(3), finger, settings, until)
+
+    jobs = zip(
+        range(count),
+        repeat(models) if isinstance(models, ObjectModel) else models,
+        repeat(pushes) if isinstance(pushes, Push | ForcePush) else pushes,
+        repeat(start) if start.ndim == 1 else start,
+        strict=False,
+    )
+    # Threads, because the compiled loop runs without the interpreter's lock.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(one, jobs))
+
+
+def _simulate(
+    name: str,
+    model: ObjectModel,
+    push: Push | ForcePush,
+    pose: ArrayLike,
+    twist: ArrayLike,
+    finger: Finger,
+    settings: Settings,
+    until: float | None,
+) -> Path:
+    """Simulate one push; `name` is what an error calls it."""
+    track, tipped = follow(name, model, push, pose, twist, finger, settings, until)
+    return Path(
+        track.t,
+        track.pose,
+        track.twist,
+        track.finger,
+        track.impulse / np.diff(track.t)[:, None],
+        track.contact,
+        track.mode[:, 0].copy(),
+        tipped,
+    )
+
+
+def follow(
+    name: str,
+    model: ObjectModel,
+    push: Push | ForcePush,
+    pose: ArrayLike,
+    twist: ArrayLike,
+    finger: Finger,
+    settings: Settings,
+    until: float | None,
+) -> tuple[Track, bool]:
+    """Check what the caller gave, roll out, and turn a bad ending into a sentence.
+
+    Returns the track and whether the object tipped.
+    """
+    action = action_of(model, push, finger)
+    if settings.friction == "lagged" and isinstance(push, Push):
+        raise PushwiseError(
+            "friction 'lagged' is the paper's, whose action is a force; use a ForcePush with it."
+        )
+    if until is not None:
+        until = positive_number("until", until)
+    ending, _, track = rollout.roll(
+        body_of(model, settings),
+        ground_of(model, settings),
+        action,
+        finite_array("pose", pose, (3,)),
+        finite_array("twist", twist, (3,)),
+        time_step(push, finger, settings),
+        push.duration if until is None else until,
+        until is None,
+        settings.friction == "lagged",
+    )
+    if ending == rollout.STARTED_INSIDE:
+        x, y = track.finger[0]
+        raise SimulationError(
+            f"{name}: at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
+            f"{finger.radius:g} m, is inside the object; start it clear of the outline."
+        )
+    if ending == rollout.NO_SOLUTION:
+        x, y, theta = track.pose[-1]
+        raise SimulationError(
+            f"{name}: no solution of the step at t = {track.t[-1]:.4f} s, pose "
+            f"({x:.4f} m, {y:.4f} m, {theta:.4f} rad); a smaller dt may have one."
+        )
+    return track, ending == rollout.TIPPED
