@@ -1,0 +1,103 @@
+"""The command line and the public names."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import pushwise as pw
+from pushwise import cli
+from pushwise.errors import PushwiseError, SimulationError
+
+
+def pushwise(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a new process."""
+    command = [sys.executable, "-c", "from pushwise.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_version() -> None:
+    """Print the version."""
+    answer = pushwise("--version")
+    assert (answer.returncode, answer.stdout) == (0, f"pushwise {pw.__version__}\n")
+
+
+def test_help_lists_the_commands_quickly() -> None:
+    """Answer --help in under half a second."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        answer = pushwise("--help")
+        times.append(time.perf_counter() - start)
+    assert answer.returncode == 0
+    assert "bench" in answer.stdout
+    assert min(times) < 0.5
+
+
+def test_no_command_prints_the_help() -> None:
+    """Print the help when asked for nothing."""
+    answer = pushwise()
+    assert answer.returncode == 0
+    assert "Usage: pushwise" in answer.stdout
+
+
+def test_every_command_has_an_example() -> None:
+    """Show an example in the command's help."""
+    assert "Example: pushwise bench" in pushwise("bench", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["bench", "--fast"], "pushwise: No such option: --fast\n"),
+        (["bnch"], "pushwise: No such command 'bnch'. Did you mean 'bench'?\n"),
+    ],
+)
+def test_a_slip_of_the_keyboard_is_one_line(arguments: list[str], line: str) -> None:
+    """Answer a wrong word with one line on stderr and a code."""
+    answer = pushwise(*arguments)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", line)
+
+
+def test_an_error_of_ours_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Print a refusal as one line, never a traceback."""
+
+    def refuse(**_: object) -> None:
+        raise PushwiseError("mass must be\ngreater than zero; got 0.")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 1
+    assert capsys.readouterr().err == "pushwise: mass must be greater than zero; got 0.\n"
+
+
+@pytest.mark.parametrize("name", pw.__all__)
+def test_public_names_load(name: str) -> None:
+    """Load each public name, and list it."""
+    assert getattr(pw, name) is not None
+    assert name in dir(pw)
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    """Keep NumPy and all else out of a bare import."""
+    code = "import sys, pushwise; print('numpy' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "False\n"
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    """Refuse a name there is not, as Python does."""
+    with pytest.raises(AttributeError, match="'pushwise' has no attribute 'slither'"):
+        _ = pw.slither
+
+
+def test_simulation_errors_are_value_errors() -> None:
+    """Let callers catch every error of ours as a ValueError."""
+    assert issubclass(SimulationError, PushwiseError)
+    assert issubclass(PushwiseError, ValueError)
