@@ -13,7 +13,7 @@ from pushwise.errors import PushwiseError
 from pushwise.shape.polygon import signed_area
 
 L_SHAPE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]
-_RIGHT_HALF = [(4.5, 1.4), (6, 1.4), (6, 0), (9, 0), (9, 3), (6, 3), (6, 1.6), (4.5, 1.6)]
+_RIGHT_HALF = [(6, 1.4), (6, 0), (9, 0), (9, 3), (6, 3), (6, 1.6)]
 DUMBBELL = _RIGHT_HALF + [(9 - x, 3 - y) for x, y in _RIGHT_HALF]
 SQUARE = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]
 
