@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pushwise.physics.actions import Finger, ForcePush, Push
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
-    from pushwise.physics.rollout import Path, simulate, simulate_batch
+    from pushwise.physics.simulate import Path, simulate, simulate_batch
     from pushwise.pushes.record import PushRecord
     from pushwise.shape.grid import CellGrid
 
@@ -39,14 +39,14 @@ _HOMES = {
     "Finger": "pushwise.physics.actions",
     "ForcePush": "pushwise.physics.actions",
     "ObjectModel": "pushwise.physics.model",
-    "Path": "pushwise.physics.rollout",
+    "Path": "pushwise.physics.simulate",
     "Push": "pushwise.physics.actions",
     "PushRecord": "pushwise.pushes.record",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "loss_and_gradient": "pushwise.physics.loss",
-    "simulate": "pushwise.physics.rollout",
-    "simulate_batch": "pushwise.physics.rollout",
+    "simulate": "pushwise.physics.simulate",
+    "simulate_batch": "pushwise.physics.simulate",
 }
 
 
