@@ -20,9 +20,9 @@ Kinds = NDArray[np.int64]
 EXACT = 0
 """The state of every hinge is known and the optimality conditions hold to rounding."""
 CONVERGED = 1
-"""Solved to tolerance; some hinge is so nearly between two states that its own is not known."""
+"""Solved to 1e-9 of |p|; some hinge is so nearly between two states that its own is not known."""
 FAILED = 2
-"""No solution: the input is not finite or A is not positive definite."""
+"""No solution: the input is not finite, A not positive definite, or the iteration stalled."""
 
 _SLIDES, _KINK, _BACK = 1, 0, -1
 _MAX_ITERATIONS = 80
@@ -79,7 +79,7 @@ def minimise_hinges(
     v = _backward(L, w) * P
     for j in range(k):
         q = which[j]
-        lam[q] = bounds[q] if scaled[j] == b[j] else scaled[j] * P / length[j]
+        lam[q] = bounds[q] if scaled[j] == b[j] else min(scaled[j] * P / length[j], bounds[q])
     return v, lam, status
 
 
@@ -96,101 +96,107 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     w, lam, optimal = _solve_for_kinds(a, b, p, kind, b, b)
     if optimal:
         return w, lam, EXACT
+    # Columns: lam, xi, gamma, rho, all kept positive.
+    z, dz, W = np.empty((Q, 4)), np.zeros((Q, 4)), np.empty(Q)
     w = p.copy()
-    share = 1.0 / max(2.0, np.sum(b))
-    lam, xi = share * b, (1.0 - share) * b
-    gamma, rho = np.empty(Q), np.empty(Q)
+    share = 1.0 / max(2.0, b.sum())
     for q in range(Q):
         s = _dot(a, q, w)
-        gamma[q] = max(s, 0.0) + 0.3
-        rho[q] = max(-s, 0.0) + 0.3
-    best_w, best_lam, best = w.copy(), lam.copy(), np.inf
+        z[q, 0], z[q, 1] = share * b[q], (1.0 - share) * b[q]
+        z[q, 2], z[q, 3] = max(s, 0.0) + 0.3, max(-s, 0.0) + 0.3
+    residual, G = np.empty(3), np.empty((3, 3))
+    best, best_w = np.inf, w.copy()
     for _ in range(_MAX_ITERATIONS):
-        mean = (np.sum(lam * rho) + np.sum(xi * gamma)) / (2 * Q)
-        W = 1.0 / (gamma / xi + rho / lam)
-        residual, G = w - p, np.eye(3)
+        mean = _mean_product(z, dz, 0.0)
+        for i in range(3):
+            residual[i] = w[i] - p[i]
+            for j in range(3):
+                G[i, j] = 1.0 if i == j else 0.0
         for q in range(Q):
+            W[q] = 1.0 / (z[q, 2] / z[q, 1] + z[q, 3] / z[q, 0])
             for i in range(3):
-                residual[i] += lam[q] * a[q, i]
+                residual[i] += z[q, 0] * a[q, i]
                 for j in range(3):
                     G[i, j] += W[q] * a[q, i] * a[q, j]
-        error = max(np.max(np.abs(residual)), mean)
+        error = max(mean, abs(residual[0]), abs(residual[1]), abs(residual[2]))
         L, definite = _cholesky(G)
         if not (np.isfinite(error) and definite):
             break
         if error < best:
-            best_w, best_lam, best = w.copy(), lam.copy(), error
+            best, best_w = error, w.copy()
+            lam[:] = z[:, 0]
         if mean < 1e-3:
             for q in range(Q):
-                if gamma[q] > rho[q]:
-                    kind[q] = _SLIDES if gamma[q] > xi[q] / b[q] else _KINK
+                if z[q, 2] > z[q, 3]:
+                    kind[q] = _SLIDES if z[q, 2] > z[q, 1] / b[q] else _KINK
                 else:
-                    kind[q] = _BACK if rho[q] > lam[q] / b[q] else _KINK
-            vertex, impulses, optimal = _solve_for_kinds(a, b, p, kind, lam, xi)
+                    kind[q] = _BACK if z[q, 3] > z[q, 0] / b[q] else _KINK
+            vertex, impulses, optimal = _solve_for_kinds(a, b, p, kind, z[:, 0], z[:, 1])
             if optimal:
                 return vertex, impulses, EXACT
             if mean < 1e-19:
                 break
-        # Predictor: how far would the plain Newton step go?
-        dw, dlam, dgamma, drho = _direction(L, a, residual, W, gamma, rho, lam, xi, -rho, -gamma)
-        alpha = _room(lam, dlam, xi, gamma, dgamma, rho, drho)
-        after = np.sum((lam + alpha * dlam) * (rho + alpha * drho))
-        after += np.sum((xi - alpha * dlam) * (gamma + alpha * dgamma))
-        target = mean * min(1.0, after / (2 * Q * mean)) ** 3
-        # Corrector: centre by what the predictor missed, with its second-order term.
-        c_rho = (target - dlam * drho) / lam - rho
-        c_gamma = (target + dlam * dgamma) / xi - gamma
-        dw, dlam, dgamma, drho = _direction(L, a, residual, W, gamma, rho, lam, xi, c_rho, c_gamma)
-        alpha = 0.995 * _room(lam, dlam, xi, gamma, dgamma, rho, drho)
-        w += alpha * dw
-        lam += alpha * dlam
-        xi -= alpha * dlam
-        gamma += alpha * dgamma
-        rho += alpha * drho
-    return best_w, best_lam, CONVERGED if best < _TOLERANCE else FAILED
+        dz[:] = 0.0
+        _newton_step(L, a, residual, W, z, 0.0, dz)
+        after = _mean_product(z, dz, _room(z, dz))
+        dw = _newton_step(L, a, residual, W, z, mean * min(1.0, after / mean) ** 3, dz)
+        alpha = 0.995 * _room(z, dz)
+        if not _mean_product(z, dz, alpha) < mean:
+            # The second-order correction can overshoot, and Mehrotra's method then cycles.
+            dz[:] = 0.0
+            dw = _newton_step(L, a, residual, W, z, 0.1 * mean, dz)
+            alpha = 0.995 * _room(z, dz)
+        for i in range(3):
+            w[i] += alpha * dw[i]
+        for q in range(Q):
+            for k in range(4):
+                z[q, k] += alpha * dz[q, k]
+    return best_w, lam, CONVERGED if best < 1e-9 else FAILED
 
 
 @njit(cache=True, nogil=True)
-def _direction(
-    L: Array,
-    a: Array,
-    residual: Array,
-    W: Array,
-    gamma: Array,
-    rho: Array,
-    lam: Array,
-    xi: Array,
-    c_rho: Array,
-    c_gamma: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """Newton step (dw, dlam, dgamma, drho) towards lam drho = lam c_rho - rho dlam and so on."""
+def _newton_step(
+    L: Array, a: Array, residual: Array, W: Array, z: Array, target: float, dz: Array
+) -> Array:
+    """Newton step dw, with dz in place, that brings every product lam rho and xi gamma to target.
+
+    On entry dz is the predictor's step, whose second-order error is corrected, or zero.
+    """
     rhs = -residual
     for q in range(W.shape[0]):
+        c_gamma = (target - dz[q, 1] * dz[q, 2]) / z[q, 1] - z[q, 2]
+        c_rho = (target - dz[q, 0] * dz[q, 3]) / z[q, 0] - z[q, 3]
+        dz[q, 2], dz[q, 3] = c_gamma, c_rho
         for i in range(3):
-            rhs[i] -= W[q] * (c_rho[q] - c_gamma[q]) * a[q, i]
+            rhs[i] -= W[q] * (c_rho - c_gamma) * a[q, i]
     dw = _backward(L, _forward(L, rhs))
-    dlam = np.empty_like(W)
     for q in range(W.shape[0]):
-        dlam[q] = W[q] * (c_rho[q] - c_gamma[q] + _dot(a, q, dw))
-    return dw, dlam, c_gamma + gamma * dlam / xi, c_rho - rho * dlam / lam
+        dlam = W[q] * (dz[q, 3] - dz[q, 2] + _dot(a, q, dw))
+        dz[q, 0], dz[q, 1] = dlam, -dlam
+        dz[q, 2] += z[q, 2] * dlam / z[q, 1]
+        dz[q, 3] -= z[q, 3] * dlam / z[q, 0]
+    return dw
 
 
 @njit(cache=True, nogil=True)
-def _room(
-    lam: Array, dlam: Array, xi: Array, gamma: Array, dgamma: Array, rho: Array, drho: Array
-) -> float:
-    """Largest step in (0, 1] that keeps lam, xi = b - lam, gamma and rho non-negative."""
+def _mean_product(z: Array, dz: Array, alpha: float) -> float:
+    """Mean of lam rho and xi gamma after a step alpha dz."""
+    total = 0.0
+    for q in range(z.shape[0]):
+        for k in range(2):
+            total += (z[q, k] + alpha * dz[q, k]) * (z[q, 3 - k] + alpha * dz[q, 3 - k])
+    return total / (2 * z.shape[0])
+
+
+@njit(cache=True, nogil=True)
+def _room(z: Array, dz: Array) -> float:
+    """Largest step in (0, 1] that keeps z non-negative."""
     alpha = 1.0
-    for q in range(lam.shape[0]):
-        if -dlam[q] * alpha > lam[q]:
-            alpha = -lam[q] / dlam[q]
-        if dlam[q] * alpha > xi[q]:
-            alpha = xi[q] / dlam[q]
-        if -dgamma[q] * alpha > gamma[q]:
-            alpha = -gamma[q] / dgamma[q]
-        if -drho[q] * alpha > rho[q]:
-            alpha = -rho[q] / drho[q]
-    return alpha
+    for q in range(z.shape[0]):
+        for k in range(4):
+            if -dz[q, k] * alpha > z[q, k]:
+                alpha = -z[q, k] / dz[q, k]
+    return float(alpha)
 
 
 @njit(cache=True, nogil=True)
@@ -211,30 +217,37 @@ def _solve_for_kinds(
             for i in range(3):
                 load[i] -= b[q] * a[q, i]
     B, rank = _kink_basis(a, kind)
-    w = load.copy() if rank < 3 else np.zeros(3)
-    for _ in range(2 if rank < 3 else 0):
-        for r in range(rank):
-            w -= _dot(B, r, w) * B[r]
+    w = load.copy()
+    _subtract_rows(w, B, rank)
+    if rank == 3:
+        w[:] = 0.0
     for q in range(Q):
         s = _dot(a, q, w)
         if (abs(s) if kind[q] == _KINK else -kind[q] * s) > _TOLERANCE:
             return w, out, False
     if rank == 0:
         return w, out, True
-    excess, H = load - w, np.zeros((3, 3))
+    excess, H, D = load - w, np.zeros((3, 3)), np.eye(3)
     for q in range(Q):
         if kind[q] == _KINK:
             for i in range(3):
                 excess[i] -= lam[q] * a[q, i]
                 for j in range(3):
                     H[i, j] += lam[q] * xi[q] / b[q] * a[q, i] * a[q, j]
-    H = B @ H @ B.T
-    for r in range(rank, 3):
-        H[r, r] = 1.0
-    L, definite = _cholesky(H)
+    rhs, y = np.zeros(3), np.zeros(3)
+    for r in range(rank):
+        rhs[r] = _dot(B, r, excess)
+        for k in range(rank):
+            D[r, k] = 0.0
+            for i in range(3):
+                D[r, k] += B[r, i] * _dot(H, i, B[k])
+    L, definite = _cholesky(D)
     if not definite:
         return w, out, False
-    y = B.T @ _backward(L, _forward(L, B @ excess))
+    c = _backward(L, _forward(L, rhs))
+    for r in range(rank):
+        for i in range(3):
+            y[i] += c[r] * B[r, i]
     residual = w - load
     for q in range(Q):
         if kind[q] == _KINK:
@@ -243,7 +256,7 @@ def _solve_for_kinds(
                 residual[i] += out[q] * a[q, i]
             if not 0.0 < out[q] < b[q]:
                 return w, out, False
-    return w, out, np.max(np.abs(residual)) < _TOLERANCE
+    return w, out, max(abs(residual[0]), abs(residual[1]), abs(residual[2])) < _TOLERANCE
 
 
 @njit(cache=True, nogil=True)
@@ -259,20 +272,28 @@ def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
         for q in range(a.shape[0]):
             if kind[q] == _KINK:
                 row[:] = a[q]
-                for r in range(rank):
-                    along = _dot(B, r, row)
-                    for i in range(3):
-                        row[i] -= along * B[r, i]
+                _subtract_rows(row, B, rank)
                 norm = np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2)
                 if norm > longest:
                     longest = norm
                     B[rank] = row
         if longest == _DEPENDENT:
             return B, rank
-        for r in range(rank):
-            B[rank] -= _dot(B, r, B[rank]) * B[r]
-        B[rank] /= np.sqrt(_dot(B, rank, B[rank]))
+        length = np.sqrt(_dot(B, rank, B[rank]))
+        for i in range(3):
+            B[rank, i] /= length
+        _subtract_rows(B[rank], B, rank)
     return B, 3
+
+
+@njit(cache=True, nogil=True)
+def _subtract_rows(x: Array, B: Array, rank: int) -> None:
+    """x - B^T B x in place, twice: once leaves rounding where x lies almost in the span."""
+    for _ in range(2):
+        for r in range(rank):
+            along = _dot(B, r, x)
+            for i in range(3):
+                x[i] -= along * B[r, i]
 
 
 @njit(cache=True, nogil=True)

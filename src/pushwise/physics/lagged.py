@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from pushwise.physics.model import ObjectModel
 
 __all__ = [
+    "REST_SPEED",
     "LaggedSolution",
     "LaggedStep",
     "cell_velocities",
     "friction_directions",
     "lagged_step",
     "lagged_twist",
+    "sum_wrenches",
     "table_offsets",
 ]
 
@@ -52,6 +54,12 @@ class LaggedStep(NamedTuple):
     """a_q of every cell's translation and torsion, shape (n, 2, 3)."""
     bounds: Array
     """b_q: mu N dt [N s] and, for the torsion, times its length [N m s], shape (n, 2)."""
+    velocities: Array
+    """xdot_t of the cells [m/s, m/s, rad/s], shape (n, 3)."""
+    dt: float
+    """Duration of the step [s]."""
+    torsion: float
+    """Length of the torsion bound [m]."""
 
 
 class LaggedSolution(NamedTuple):
@@ -161,7 +169,7 @@ def _reduce(
     rows[:, 0, 2] = r[:, 0] * d[:, 1] - r[:, 1] * d[:, 0]
     rows[:, 1, 2:] = friction_directions(velocities[:, 2:], moving[:, 2:])
     bounds = (mu * m * GRAVITY * dt)[:, None] * np.array([1.0, torsion])
-    return LaggedStep(r, A, p, free, rows, bounds)
+    return LaggedStep(r, A, p, free, rows, bounds, velocities, dt, torsion)
 
 
 def table_offsets(centres: Array, pose: Array) -> Array:

@@ -236,6 +236,10 @@ def _interior_point(
             (target - predictor.lam * predictor.rho) / at.lam - at.rho,
             (target - predictor.xi * predictor.gamma) / at.xi - at.gamma,
         )
+        after = at.moved(step, 0.995 * at.room(step)).mean_product()
+        if not after < mean:
+            # The second-order correction can overshoot, and Mehrotra's method then cycles.
+            step = newton(0.1 * mean / at.lam - at.rho, 0.1 * mean / at.xi - at.gamma)
         at = at.moved(step, 0.995 * at.room(step))
     return at, MAX_ITERATIONS
 
