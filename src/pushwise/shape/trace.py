@@ -22,7 +22,8 @@ def trace_mask(mask: ArrayLike, *, pixel_size: float) -> NDArray[np.float64]:
 
     mask: boolean image, shape (rows, columns), row 0 at the top. The outline's frame
     has its origin at the image's lower left corner, x to the right and y up. Holes
-    are filled. The outline stays within about half a pixel of the pixels' border.
+    are filled. The outline stays within about a pixel of the pixels' border, and along
+    most of it within half a pixel.
     """
     image = _largest_part(mask)
     rows = image.shape[0]
@@ -32,8 +33,8 @@ def trace_mask(mask: ArrayLike, *, pixel_size: float) -> NDArray[np.float64]:
     # The middles of the border's unit edges, unlike its corners, lie on both sides
     # of a straight border seen through pixels by the same amount.
     middles = loop.corners + 0.5 * HEADINGS[loop.sides]
-    # A chord between two middles, each up to half a pixel off the true border, leaves
-    # others up to a pixel away; the lines fitted afterwards halve that again.
+    # A chord between two middles, each up to half a pixel off a straight border, leaves
+    # others up to a pixel away; a smaller tolerance would break straight sides to bits.
     corners = _fit_corners(middles, _breaks(middles, tolerance=1.0))
     try:
         return simple_polygon("the mask's outline", corners * pixel_size)
