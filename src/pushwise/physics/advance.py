@@ -15,8 +15,8 @@ origin at that pose. A step from t to t + dt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import (
     IMPOSSIBLE,
     SEPARATE,
@@ -79,7 +79,7 @@ class Drive(NamedTuple):
     force_y: float
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def step_problem(
     body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
 ) -> StepProblem:
@@ -117,7 +117,7 @@ def step_problem(
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def contact_at(body: Body, s: State, drive: Drive, dt: float, feature: int) -> Contact:
     """Return the contact of an outline feature at mid-step, ``b`` closing its gap at the end."""
     mid = s.th + 0.5 * dt * s.w
@@ -146,7 +146,7 @@ def contact_at(body: Body, s: State, drive: Drive, dt: float, feature: int) -> C
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def moved(body: Body, s: State, p: StepProblem, touch: Touch, first: int, second: int) -> State:
     """Return the state at the end of a step.
 
@@ -179,7 +179,7 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch, first: int, second
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gap_after(body: Body, s: State, drive: Drive) -> tuple[int, float]:
     """Return the outline feature nearest to the finger at the end of a step, and the gap."""
     cos = np.cos(s.th)
@@ -190,7 +190,7 @@ def gap_after(body: Body, s: State, drive: Drive) -> tuple[int, float]:
     return feature, d - drive.radius
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _free(body: Body, s: State, p: StepProblem) -> tuple[bool, State, Touch]:
     ok, vx, vy, w = free_twist(p, p.ux, p.uy, p.uw)
     touch = Touch(SEPARATE, vx, vy, w, 0.0, 0.0)
@@ -201,7 +201,7 @@ def _free(body: Body, s: State, p: StepProblem) -> tuple[bool, State, Touch]:
     return ok and resolved, moved(body, s, p, touch, -1, -1), touch
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def advance_lagged(
     body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
 ) -> tuple[bool, State, Touch]:
@@ -221,7 +221,7 @@ def advance_lagged(
     return status != FAILED, moved(body, s, p, touch, -1, -1), touch
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _holds(body: Body, after: State, drive: Drive, touch: Touch) -> bool:
     """Tell whether a solved step leaves the finger where its mode says: touching, or clear."""
     if touch.mode == IMPOSSIBLE:
@@ -230,7 +230,7 @@ def _holds(body: Body, after: State, drive: Drive, touch: Touch) -> bool:
     return gap >= -GAP_TOLERANCE and (touch.mode == SEPARATE or gap <= GAP_TOLERANCE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def advance(
     body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
 ) -> tuple[bool, State, Touch]:

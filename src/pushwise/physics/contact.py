@@ -16,8 +16,8 @@ minimisation, so that Newton is guarded by a search on the slip speed alone.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.step import (
     MAX_NEWTON,
     SPEED_TOLERANCE,
@@ -61,7 +61,7 @@ class Touch(NamedTuple):
     fy: float
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def nearest_feature(qx: float, qy: float, ox: Array, oy: Array) -> tuple[int, float]:
     """Return the outline feature nearest to a point and its signed distance [m].
 
@@ -102,7 +102,7 @@ def nearest_feature(qx: float, qy: float, ox: Array, oy: Array) -> tuple[int, fl
     return feature, -distance if inside else distance
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def feature_normal(
     feature: int, qx: float, qy: float, ox: Array, oy: Array
 ) -> tuple[float, float, float, float]:
@@ -124,13 +124,13 @@ def feature_normal(
     return nx * (qx - ox[i]) + ny * (qy - oy[i]), nx, ny, 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _about_contact(c: Contact, vn: float, vt: float, w: float) -> tuple[float, float]:
     """Return the origin velocity that gives the touched point ``(vn, vt)`` when turning at w."""
     return vn * c.nx - vt * c.ny + w * c.py, vn * c.ny + vt * c.nx - w * c.px
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touch]:
     """Solve for the rotation when the touched point moves at ``(b, ut + slip)``.
 
@@ -169,7 +169,7 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
     return False, Touch(IMPOSSIBLE, vx, vy, w, 0.0, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _slip_newton(
     p: StepProblem, c: Contact, e0: float, e1: float, slip: float, w: float
 ) -> tuple[bool, float, Touch]:
@@ -229,7 +229,7 @@ def _slip_newton(
     return False, slip, Touch(IMPOSSIBLE, vx, vy, w, 0.0, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def slip(
     p: StepProblem, c: Contact, mu: float, sigma: float, speed: float, w: float
 ) -> tuple[bool, Touch]:
@@ -270,7 +270,7 @@ def slip(
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def single_contact(p: StepProblem, c: Contact, mu: float, last_mode: int) -> Touch:
     """Solve one contact: stick if the force fits its cone, else slip, else ``IMPOSSIBLE``."""
     speed = -c.ny * (p.ux - p.uw * c.py) + c.nx * (p.uy + p.uw * c.px) - c.ut

@@ -12,15 +12,15 @@ others take over. When no alpha exists the centre of mass is beyond the support:
 """
 
 import numpy as np
-from numba import njit
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.step import Array
 
 Flags = np.typing.NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def inside_polygon(x: float, y: float, ox: Array, oy: Array) -> bool:
     """Tell whether a point lies in a polygon of any shape (crossing number)."""
     inside = False
@@ -34,7 +34,7 @@ def inside_polygon(x: float, y: float, ox: Array, oy: Array) -> bool:
     return inside
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def solve3(A: Array, r: Array) -> tuple[bool, Array]:
     """Solve a symmetric positive definite (3, 3) system; False when it is not one."""
     d0 = A[0, 0]
@@ -55,28 +55,33 @@ def solve3(A: Array, r: Array) -> tuple[bool, Array]:
     return True, x
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def carried(x: Array, y: Array, supported: Flags, cx: float, cy: float) -> bool:
     """Tell whether the convex hull of the supported points holds the centre of mass.
 
-    It does when no open half-plane around the centre is free of them: no gap of half a turn.
+    It does not when they all lie on one side of a line through it: seen from there, when their
+    directions, measured from that of any one of them, span less than half a turn.
     """
-    angles = np.empty(x.size)
     count = 0
+    low = 0.0
+    high = 0.0
+    ax = 0.0
+    ay = 0.0
     for q in range(x.size):
         if supported[q]:
-            angles[count] = np.arctan2(y[q] - cy, x[q] - cx)
+            dx = x[q] - cx
+            dy = y[q] - cy
+            if count == 0:
+                ax = dx
+                ay = dy
+            angle = np.arctan2(ax * dy - ay * dx, ax * dx + ay * dy)
+            low = min(low, angle)
+            high = max(high, angle)
             count += 1
-    if count < 3:
-        return False
-    turn = np.sort(angles[:count])
-    gap = turn[0] + 2.0 * np.pi - turn[count - 1]
-    for i in range(1, count):
-        gap = max(gap, turn[i] - turn[i - 1])
-    return gap < np.pi
+    return count >= 3 and high - low > np.pi
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread(
     x: Array, y: Array, base: Array, supported: Flags, m: float, sx: float, sy: float, N: Array
 ) -> bool:
@@ -96,7 +101,7 @@ def spread(
         extent = max(extent, np.hypot(x[q], y[q]))
     value = np.inf
     step = np.zeros(3)
-    for _ in range(200):
+    for iteration in range(200):
         a = 1.0
         while True:
             trial = alpha + a * step
@@ -115,7 +120,8 @@ def spread(
         r[1] = GRAVITY * sx
         r[2] = GRAVITY * sy
         for q in range(x.size):
-            if N[q] > 0.0:
+            # At first all of them press: without own weights nothing would.
+            if N[q] > 0.0 or (iteration == 0 and supported[q]):
                 A[0, 0] += 1.0
                 A[1, 0] += x[q]
                 A[2, 0] += y[q]
@@ -136,7 +142,7 @@ def spread(
     return max(abs(r[0]), abs(r[1]) / extent, abs(r[2]) / extent) <= 1e-9 * scale
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread_adjoint(
     x: Array, y: Array, N: Array, N_bar: Array
 ) -> tuple[bool, float, float, float]:

@@ -7,9 +7,9 @@ what the adjoint needs to retrace it.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.advance import (
     GAP_TOLERANCE,
     Body,
@@ -72,7 +72,7 @@ class Track(NamedTuple):
     mode: NDArray[np.int64]  # (T, 3): mode and touched outline features
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def finger_at(action: Action, t: float) -> tuple[float, float]:
     """Return the finger's centre at a time; it rests before the first and after the last knot."""
     k = action.t.size
@@ -90,7 +90,7 @@ def finger_at(action: Action, t: float) -> tuple[float, float]:
     return action.x[k - 1], action.y[k - 1]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drive_between(action: Action, t0: float, t1: float) -> Drive:
     """Return what moves the object from t0 to t1."""
     ax, ay = finger_at(action, t0)
@@ -111,7 +111,7 @@ def drive_between(action: Action, t0: float, t1: float) -> Drive:
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
     """Return the point of the outline nearest to the finger, or the point a force acts on."""
     cos = np.cos(s.th)
@@ -130,7 +130,7 @@ def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
     return s.x + cos * px - sin * py, s.y + sin * px + cos * py
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_support(
     body: Body, ground: Ground, x: float, y: float, th: float, supported: NDArray[np.bool_]
 ) -> bool:
@@ -155,11 +155,14 @@ def find_support(
     return changed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_load(body: Body, ground: Ground, supported: NDArray[np.bool_], N: Array) -> bool:
     """Fill the normal loads N (Q,) of the supported points; False when the object tips."""
-    if ground.even and supported.all():
-        N[:] = ground.base
+    whole = ground.even
+    for q in range(N.size):
+        N[q] = ground.base[q]
+        whole = whole and supported[q]
+    if whole:
         return True
     return bool(
         spread(
@@ -175,7 +178,7 @@ def find_load(body: Body, ground: Ground, supported: NDArray[np.bool_], N: Array
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _longer(a, rows):  # type: ignore[no-untyped-def]
     """Return a copy of an array with room for more rows."""
     b = np.empty((rows, a.shape[1]), a.dtype)
@@ -183,7 +186,7 @@ def _longer(a, rows):  # type: ignore[no-untyped-def]
     return b
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def roll(
     body: Body,
     ground: Ground,
@@ -193,12 +196,13 @@ def roll(
     dt: float,
     until: float,
     settle: bool,
-    lagged: bool,
+    lagged: bool | None,
 ) -> tuple[int, int, Track]:
     """Simulate from t = 0: ``(how it ended, steps taken, track)``.
 
     pose, twist: (3,) at t = 0. dt: step [s]. until: end [s]; with `settle` the end is the first
-    rest after it. On an ending other than ``DONE`` the last instant is where it happened.
+    rest after it. lagged: True for the paper's friction, else None (a type of its own, so that the
+    other branch is not even compiled). On an ending other than ``DONE`` the last instant is where it happened.
     """
     room = int(until / dt) + 64
     t = np.empty((room + 1, 1))
@@ -258,11 +262,12 @@ def roll(
                 if not find_load(body, ground, supported, N):
                     ending = TIPPED
                     break
-                c[:] = ground.mu * N
-            if lagged:
-                holds, after, touch = advance_lagged(body, s, drive, end - now, c, rx, ry)
-            else:
+                for q in range(N.size):
+                    c[q] = ground.mu[q] * N[q]
+            if lagged is None:
                 holds, after, touch = advance(body, s, drive, end - now, c, rx, ry)
+            else:
+                holds, after, touch = advance_lagged(body, s, drive, end - now, c, rx, ry)
             if not holds:
                 h *= 0.5
                 if h < dt / DIVISIONS:

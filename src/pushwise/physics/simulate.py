@@ -212,7 +212,7 @@ def follow(
         time_step(push, finger, settings),
         push.duration if until is None else until,
         until is None,
-        settings.friction == "lagged",
+        True if settings.friction == "lagged" else None,
     )
     if ending == rollout.STARTED_INSIDE:
         x, y = track.finger[0]

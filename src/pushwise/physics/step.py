@@ -17,15 +17,12 @@ of a step third order in dt where the motion is smooth.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pushwise.physics.compiled import compiled, compiled_sum
 from pushwise.physics.constants import STICTION_SPEED
 
 Array = NDArray[np.float64]
-
-# Sums may be reordered (that is what lets them use vector registers), but NaN must stay visible.
-REORDER = {"reassoc", "contract", "arcp", "nsz"}
 
 SPEED_TOLERANCE = 1e-9  # m/s; Newton's next error is this squared over the stiction speed
 MAX_NEWTON = 100
@@ -66,7 +63,7 @@ class Balance(NamedTuple):
     h22: float
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@compiled_sum
 def friction_terms(vx, vy, w, rx, ry, c):  # type: ignore[no-untyped-def]
     """Return ``sum c |S v|``, its gradient (3) and its Hessian (6 entries) at a twist."""
     eps2 = STICTION_SPEED * STICTION_SPEED
@@ -100,7 +97,7 @@ def friction_terms(vx, vy, w, rx, ry, c):  # type: ignore[no-untyped-def]
     return e, g0, g1, g2, h00, h01, h02, h11, h12, h22
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def balance(p, vx, vy, w):  # type: ignore[no-untyped-def]
     """Evaluate ``E`` of a ``StepProblem`` with its gradient and Hessian."""
     e, g0, g1, g2, h00, h01, h02, h11, h12, h22 = friction_terms(vx, vy, w, p.rx, p.ry, p.c)
@@ -125,7 +122,7 @@ def balance(p, vx, vy, w):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def solve_symmetric(b, r0, r1, r2):  # type: ignore[no-untyped-def]
     """Solve ``H x = r`` for the positive definite Hessian of a ``Balance`` (Cholesky)."""
     l00 = np.sqrt(b.h00)
@@ -143,7 +140,7 @@ def solve_symmetric(b, r0, r1, r2):  # type: ignore[no-untyped-def]
     return x0, x1, x2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def free_twist(p, vx, vy, w):  # type: ignore[no-untyped-def]
     """Minimise ``E`` without a finger: ``(converged, vx, vy, omega)``, from a first guess.
 

@@ -7,8 +7,8 @@ forces are anywhere in their cones, or both lie on the same edge of their cones.
 """
 
 import numpy as np
-from numba import njit
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import (
     IMPOSSIBLE,
     WEDGE_LEFT,
@@ -22,7 +22,7 @@ from pushwise.physics.step import MAX_NEWTON, SPEED_TOLERANCE, Balance, StepProb
 PARALLEL = 1e-3  # sine of the angle below which two normals are one
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pair(
     a0: float, a1: float, b0: float, b1: float, r0: float, r1: float
 ) -> tuple[float, float]:
@@ -31,7 +31,7 @@ def _pair(
     return (r0 * b1 - r1 * b0) / det, (a0 * r1 - a1 * r0) / det
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cones_hold(g: Balance, a: Contact, b: Contact, moment: float, radius: float, mu: float) -> bool:
     """Tell whether two forces in their cones give the force ``(g0, g1)`` and the moment.
 
@@ -63,7 +63,7 @@ def _cones_hold(g: Balance, a: Contact, b: Contact, moment: float, radius: float
     return lo <= hi
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def wedge(
     p: StepProblem, a: Contact, b: Contact, yx: float, yy: float, radius: float, mu: float
 ) -> Touch:
