@@ -268,7 +268,8 @@ def advance(
             return True, after, touch
     if s.mode == SEPARATE:
         ok, after, touch = _free(body, s, p)
-        if ok and _holds(body, after, drive, touch):
+        # No slack here: a first touch must not depend on a tolerance, or results would jump.
+        if ok and gap_after(body, after, drive)[1] >= 0.0:
             return True, after, touch
 
     a = contact_at(body, s, drive, dt, first)
