@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pushwise.physics.cholesky import cholesky, solve_lower, solve_upper
+
 __all__ = ["CONVERGED", "EXACT", "FAILED", "minimise_hinges"]
 
 Array = NDArray[np.float64]
@@ -28,6 +30,9 @@ _SLIDES, _KINK, _BACK = 1, 0, -1
 _MAX_ITERATIONS = 80
 _TOLERANCE = 1e-13
 _DEPENDENT = 1e-12
+# A bound so far beyond |p| is never reached by friction that opposes one rigid motion (the hinges
+# then share a direction v with every a_q . v >= 0), and spoils the balance by rounding.
+_STRONGEST = 1e6
 
 
 @njit(cache=True, nogil=True)
@@ -49,8 +54,8 @@ def minimise_hinges(
     """
     Q = rows.shape[0]
     v, lam = np.zeros(3), np.zeros(Q)
-    L, definite = _cholesky(A)
-    p = _forward(L, momentum)
+    L, definite = cholesky(A)
+    p = solve_lower(L, momentum)
     P = np.sqrt(np.sum(p * p))
     if not (definite and np.isfinite(P)):
         return v, lam, FAILED
@@ -71,15 +76,17 @@ def minimise_hinges(
         # Hinges this weak change nothing in double precision, and [0, b] has no interior for them.
         if bounds[q] * norm > 1e-17 * P:
             a[k, 0], a[k, 1], a[k, 2] = x / norm, y / norm, z / norm
-            b[k] = bounds[q] * norm / P
+            b[k] = min(bounds[q] * norm / P, _STRONGEST)
             length[k] = norm
             which[k] = q
             k += 1
     w, scaled, status = _interior_point(a[:k], b[:k], p)
-    v = _backward(L, w) * P
+    v = solve_upper(L, w) * P
     for j in range(k):
         q = which[j]
         lam[q] = bounds[q] if scaled[j] == b[j] else min(scaled[j] * P / length[j], bounds[q])
+        if scaled[j] == _STRONGEST:
+            status = FAILED
     return v, lam, status
 
 
@@ -92,12 +99,12 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     It ends as soon as the states of the hinges it suggests prove optimal to rounding.
     """
     Q = b.shape[0]
+    # Columns: lam, xi, gamma, rho, all kept positive.
+    z, dz, W = np.zeros((Q, 4)), np.zeros((Q, 4)), np.empty(Q)
     kind = np.full(Q, _SLIDES)
-    w, lam, optimal = _solve_for_kinds(a, b, p, kind, b, b)
+    w, lam, optimal = _solve_for_kinds(a, b, p, kind, z)
     if optimal:
         return w, lam, EXACT
-    # Columns: lam, xi, gamma, rho, all kept positive.
-    z, dz, W = np.empty((Q, 4)), np.zeros((Q, 4)), np.empty(Q)
     w = p.copy()
     share = 1.0 / max(2.0, b.sum())
     for q in range(Q):
@@ -119,7 +126,7 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
                 for j in range(3):
                     G[i, j] += W[q] * a[q, i] * a[q, j]
         error = max(mean, abs(residual[0]), abs(residual[1]), abs(residual[2]))
-        L, definite = _cholesky(G)
+        L, definite = cholesky(G)
         if not (np.isfinite(error) and definite):
             break
         if error < best:
@@ -131,7 +138,7 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
                     kind[q] = _SLIDES if z[q, 2] > z[q, 1] / b[q] else _KINK
                 else:
                     kind[q] = _BACK if z[q, 3] > z[q, 0] / b[q] else _KINK
-            vertex, impulses, optimal = _solve_for_kinds(a, b, p, kind, z[:, 0], z[:, 1])
+            vertex, impulses, optimal = _solve_for_kinds(a, b, p, kind, z)
             if optimal:
                 return vertex, impulses, EXACT
             if mean < 1e-19:
@@ -169,7 +176,7 @@ def _newton_step(
         dz[q, 2], dz[q, 3] = c_gamma, c_rho
         for i in range(3):
             rhs[i] -= W[q] * (c_rho - c_gamma) * a[q, i]
-    dw = _backward(L, _forward(L, rhs))
+    dw = solve_upper(L, solve_lower(L, rhs))
     for q in range(W.shape[0]):
         dlam = W[q] * (dz[q, 3] - dz[q, 2] + _dot(a, q, dw))
         dz[q, 0], dz[q, 1] = dlam, -dlam
@@ -185,7 +192,7 @@ def _mean_product(z: Array, dz: Array, alpha: float) -> float:
     for q in range(z.shape[0]):
         for k in range(2):
             total += (z[q, k] + alpha * dz[q, k]) * (z[q, 3 - k] + alpha * dz[q, 3 - k])
-    return total / (2 * z.shape[0])
+    return float(total / (2 * z.shape[0]))
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +208,7 @@ def _room(z: Array, dz: Array) -> float:
 
 @njit(cache=True, nogil=True)
 def _solve_for_kinds(
-    a: Array, b: Array, p: Array, kind: Kinds, lam: Array, xi: Array
+    a: Array, b: Array, p: Array, kind: Kinds, z: Array
 ) -> tuple[Array, Array, bool]:
     """Solve with the states of the hinges given; whether the solution is optimal comes last.
 
@@ -219,7 +226,7 @@ def _solve_for_kinds(
     B, rank = _kink_basis(a, kind)
     w = load.copy()
     _subtract_rows(w, B, rank)
-    if rank == 3:
+    if rank == 3 or max(abs(w[0]), abs(w[1]), abs(w[2])) < _TOLERANCE:
         w[:] = 0.0
     for q in range(Q):
         s = _dot(a, q, w)
@@ -231,9 +238,9 @@ def _solve_for_kinds(
     for q in range(Q):
         if kind[q] == _KINK:
             for i in range(3):
-                excess[i] -= lam[q] * a[q, i]
+                excess[i] -= z[q, 0] * a[q, i]
                 for j in range(3):
-                    H[i, j] += lam[q] * xi[q] / b[q] * a[q, i] * a[q, j]
+                    H[i, j] += z[q, 0] * z[q, 1] / b[q] * a[q, i] * a[q, j]
     rhs, y = np.zeros(3), np.zeros(3)
     for r in range(rank):
         rhs[r] = _dot(B, r, excess)
@@ -241,17 +248,17 @@ def _solve_for_kinds(
             D[r, k] = 0.0
             for i in range(3):
                 D[r, k] += B[r, i] * _dot(H, i, B[k])
-    L, definite = _cholesky(D)
+    L, definite = cholesky(D)
     if not definite:
         return w, out, False
-    c = _backward(L, _forward(L, rhs))
+    c = solve_upper(L, solve_lower(L, rhs))
     for r in range(rank):
         for i in range(3):
             y[i] += c[r] * B[r, i]
     residual = w - load
     for q in range(Q):
         if kind[q] == _KINK:
-            out[q] = lam[q] + lam[q] * xi[q] / b[q] * _dot(a, q, y)
+            out[q] = z[q, 0] + z[q, 0] * z[q, 1] / b[q] * _dot(a, q, y)
             for i in range(3):
                 residual[i] += out[q] * a[q, i]
             if not 0.0 < out[q] < b[q]:
@@ -288,7 +295,7 @@ def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
 
 @njit(cache=True, nogil=True)
 def _subtract_rows(x: Array, B: Array, rank: int) -> None:
-    """x - B^T B x in place, twice: once leaves rounding where x lies almost in the span."""
+    """Project x off the rows of B in place; twice, because once leaves rounding along them."""
     for _ in range(2):
         for r in range(rank):
             along = _dot(B, r, x)
@@ -300,42 +307,3 @@ def _subtract_rows(x: Array, B: Array, rank: int) -> None:
 def _dot(rows: Array, q: int, y: Array) -> float:
     """rows[q] . y, without the cost of a slice."""
     return float(rows[q, 0] * y[0] + rows[q, 1] * y[1] + rows[q, 2] * y[2])
-
-
-@njit(cache=True, nogil=True)
-def _cholesky(A: Array) -> tuple[Array, bool]:
-    """Lower triangular L with A = L L^T, shape (3, 3), and whether A is positive definite."""
-    L = np.eye(3)
-    for j in range(3):
-        d = A[j, j]
-        for k in range(j):
-            d -= L[j, k] * L[j, k]
-        if not 0.0 < d < np.inf:
-            return np.eye(3), False
-        L[j, j] = np.sqrt(d)
-        for i in range(j + 1, 3):
-            s = A[i, j]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
-            L[i, j] = s / L[j, j]
-    return L, True
-
-
-@njit(cache=True, nogil=True)
-def _forward(L: Array, y: Array) -> Array:
-    """L^-1 y."""
-    x = np.empty(3)
-    x[0] = y[0] / L[0, 0]
-    x[1] = (y[1] - L[1, 0] * x[0]) / L[1, 1]
-    x[2] = (y[2] - L[2, 0] * x[0] - L[2, 1] * x[1]) / L[2, 2]
-    return x
-
-
-@njit(cache=True, nogil=True)
-def _backward(L: Array, y: Array) -> Array:
-    """L^-T y."""
-    x = np.empty(3)
-    x[2] = y[2] / L[2, 2]
-    x[1] = (y[1] - L[2, 1] * x[2]) / L[1, 1]
-    x[0] = (y[0] - L[1, 0] * x[1] - L[2, 0] * x[2]) / L[0, 0]
-    return x
