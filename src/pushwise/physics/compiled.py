@@ -1,7 +1,7 @@
 """How the physics is compiled: one decorator for all kernels, one for long sums."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numba import njit
 
@@ -10,7 +10,7 @@ __all__ = ["compiled", "compiled_sum"]
 _F = TypeVar("_F", bound=Callable[..., object])
 
 # Division by zero gives inf, as in NumPy: solvers test for it, and loops can be vectorised.
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 # Sums may be reordered, which is what vector registers need, but NaN must stay visible.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 

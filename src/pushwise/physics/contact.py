@@ -2,8 +2,8 @@
 
 The finger is a disc of radius ``radius`` and friction ``mu`` that moves as prescribed and does
 not turn. It touches the outline at the point ``rho`` (relative to the grid origin) with outward
-normal ``n`` and tangent ``t = z x n``; the impulse on the object is ``f``. With ``A = [I, z x rho]``
-the velocity of the touched point is ``A v`` and the step must satisfy
+normal ``n`` and tangent ``t = z x n``; the impulse on the object is ``f``. With
+``A = [I, z x rho]`` the velocity of the touched point is ``A v`` and the step must satisfy
 
     grad E(v) = A^T f,      n . A v = b,      -n . f >= 0,      |t . f| <= mu (-n . f)
 
@@ -22,7 +22,6 @@ from pushwise.physics.step import (
     MAX_NEWTON,
     SPEED_TOLERANCE,
     Array,
-    Balance,
     StepProblem,
     balance,
 )
@@ -79,7 +78,7 @@ def nearest_feature(qx: float, qy: float, ox: Array, oy: Array) -> tuple[int, fl
         by = oy[i] - qy
         ex = bx - ax
         ey = by - ay
-        if (ay > 0.0) != (by > 0.0) and 0.0 < ax - ay * ex / ey:
+        if (ay > 0.0) != (by > 0.0) and ax - ay * ex / ey > 0.0:
             inside = not inside
         s = -(ax * ex + ay * ey)
         e2 = ex * ex + ey * ey
@@ -154,7 +153,12 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
             break
         if abs(step) * reach <= SPEED_TOLERANCE:
             return True, Touch(
-                STICK, vx + step * c.py, vy - step * c.px, w + step, g.g0 + step * h0, g.g1 + step * h1
+                STICK,
+                vx + step * c.py,
+                vy - step * c.px,
+                w + step,
+                g.g0 + step * h0,
+                g.g1 + step * h1,
             )
         if moment > 0.0:
             hi = w
@@ -274,7 +278,7 @@ def slip(
 def single_contact(p: StepProblem, c: Contact, mu: float, last_mode: int) -> Touch:
     """Solve one contact: stick if the force fits its cone, else slip, else ``IMPOSSIBLE``."""
     speed = -c.ny * (p.ux - p.uw * c.py) + c.nx * (p.uy + p.uw * c.px) - c.ut
-    if last_mode == SLIP_LEFT or last_mode == SLIP_RIGHT:
+    if last_mode in (SLIP_LEFT, SLIP_RIGHT):
         # Going on as before is the likely case, and saves the sticking solve.
         valid, touch = slip(p, c, mu, 1.0 if last_mode == SLIP_LEFT else -1.0, speed, p.uw)
         if valid:

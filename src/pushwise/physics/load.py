@@ -12,12 +12,13 @@ others take over. When no alpha exists the centre of mass is beyond the support:
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.step import Array
 
-Flags = np.typing.NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 
 @compiled
@@ -139,13 +140,12 @@ def spread(
             for i in range(3):
                 A[i, i] += 1.0 if i == 0 else extent * extent
             ok, step = solve3(A, r)
-    return max(abs(r[0]), abs(r[1]) / extent, abs(r[2]) / extent) <= 1e-9 * scale
+    missing: float = max(abs(r[0]), abs(r[1]) / extent, abs(r[2]) / extent)
+    return missing <= 1e-9 * scale
 
 
 @compiled
-def spread_adjoint(
-    x: Array, y: Array, N: Array, N_bar: Array
-) -> tuple[bool, float, float, float]:
+def spread_adjoint(x: Array, y: Array, N: Array, N_bar: Array) -> tuple[bool, float, float, float]:
     """Turn ``dL/dN`` (Q,) into ``dL/dbase`` (in place) and ``y`` with ``dL = y . d(weight)``.
 
     The weight is ``g (m, sx, sy)``. Points that do not press have no derivative.

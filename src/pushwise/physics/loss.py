@@ -38,11 +38,16 @@ class Observed(Protocol):
     """What a loss needs of a record: the push, and poses (T, 3) at times t (T,)."""
 
     @property
-    def push(self) -> Push | ForcePush: ...
+    def push(self) -> Push | ForcePush:
+        """What was done."""
+
     @property
-    def t(self) -> Array: ...
+    def t(self) -> Array:
+        """Times of the samples [s], shape (T,)."""
+
     @property
-    def pose(self) -> Array: ...
+    def pose(self) -> Array:
+        """Poses of the grid frame [m, m, rad], shape (T, 3)."""
 
 
 @dataclass(frozen=True, eq=False)

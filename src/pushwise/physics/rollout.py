@@ -4,12 +4,11 @@
 what the adjoint needs to retrace it.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.physics.compiled import compiled
 from pushwise.physics.advance import (
     GAP_TOLERANCE,
     Body,
@@ -19,10 +18,13 @@ from pushwise.physics.advance import (
     advance_lagged,
     gap_after,
 )
+from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE, feature_normal, nearest_feature
 from pushwise.physics.load import inside_polygon, spread
 from pushwise.physics.step import Array
+
+_N = TypeVar("_N", np.float64, np.int64)
 
 # How a rollout ended.
 DONE = 0
@@ -179,7 +181,7 @@ def find_load(body: Body, ground: Ground, supported: NDArray[np.bool_], N: Array
 
 
 @compiled
-def _longer(a, rows):  # type: ignore[no-untyped-def]
+def _longer(a: NDArray[_N], rows: int) -> NDArray[_N]:
     """Return a copy of an array with room for more rows."""
     b = np.empty((rows, a.shape[1]), a.dtype)
     b[: a.shape[0]] = a
@@ -201,8 +203,9 @@ def roll(
     """Simulate from t = 0: ``(how it ended, steps taken, track)``.
 
     pose, twist: (3,) at t = 0. dt: step [s]. until: end [s]; with `settle` the end is the first
-    rest after it. lagged: True for the paper's friction, else None (a type of its own, so that the
-    other branch is not even compiled). On an ending other than ``DONE`` the last instant is where it happened.
+    rest after it. lagged: True for the paper's friction, else None (a type of its own, so that
+    the other branch is not even compiled). On an ending other than ``DONE`` the last instant is
+    where it happened.
     """
     room = int(until / dt) + 64
     t = np.empty((room + 1, 1))

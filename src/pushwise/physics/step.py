@@ -64,7 +64,9 @@ class Balance(NamedTuple):
 
 
 @compiled_sum
-def friction_terms(vx, vy, w, rx, ry, c):  # type: ignore[no-untyped-def]
+def friction_terms(
+    vx: float, vy: float, w: float, rx: Array, ry: Array, c: Array
+) -> tuple[float, float, float, float, float, float, float, float, float, float]:
     """Return ``sum c |S v|``, its gradient (3) and its Hessian (6 entries) at a twist."""
     eps2 = STICTION_SPEED * STICTION_SPEED
     e = g0 = g1 = g2 = h00 = h01 = h02 = h11 = h12 = h22 = 0.0
@@ -98,7 +100,7 @@ def friction_terms(vx, vy, w, rx, ry, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def balance(p, vx, vy, w):  # type: ignore[no-untyped-def]
+def balance(p: StepProblem, vx: float, vy: float, w: float) -> Balance:
     """Evaluate ``E`` of a ``StepProblem`` with its gradient and Hessian."""
     e, g0, g1, g2, h00, h01, h02, h11, h12, h22 = friction_terms(vx, vy, w, p.rx, p.ry, p.c)
     dx = vx - p.ux
@@ -123,7 +125,7 @@ def balance(p, vx, vy, w):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def solve_symmetric(b, r0, r1, r2):  # type: ignore[no-untyped-def]
+def solve_symmetric(b: Balance, r0: float, r1: float, r2: float) -> tuple[float, float, float]:
     """Solve ``H x = r`` for the positive definite Hessian of a ``Balance`` (Cholesky)."""
     l00 = np.sqrt(b.h00)
     l10 = b.h01 / l00
@@ -141,7 +143,7 @@ def solve_symmetric(b, r0, r1, r2):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def free_twist(p, vx, vy, w):  # type: ignore[no-untyped-def]
+def free_twist(p: StepProblem, vx: float, vy: float, w: float) -> tuple[bool, float, float, float]:
     """Minimise ``E`` without a finger: ``(converged, vx, vy, omega)``, from a first guess.
 
     Newton with a line search. ``E`` is strictly convex, so a step is good once the slope along
@@ -160,7 +162,7 @@ def free_twist(p, vx, vy, w):  # type: ignore[no-untyped-def]
         while True:
             new = balance(p, vx + a * p0, vy + a * p1, w + a * p2)
             end = new.g0 * p0 + new.g1 * p1 + new.g2 * p2
-            if end <= 0.0 or new.E <= b.E + 1e-4 * a * slope or a < 1e-9:
+            if end <= 0.0 or b.E + 1e-4 * a * slope >= new.E or a < 1e-9:
                 break
             # The slope is monotone along the line: aim at its zero, but never stall.
             a *= min(max(-slope / (end - slope), 0.1), 0.7)

@@ -23,16 +23,16 @@ PARALLEL = 1e-3  # sine of the angle below which two normals are one
 
 
 @compiled
-def _pair(
-    a0: float, a1: float, b0: float, b1: float, r0: float, r1: float
-) -> tuple[float, float]:
+def _pair(a0: float, a1: float, b0: float, b1: float, r0: float, r1: float) -> tuple[float, float]:
     """Solve ``x a + y b = r`` for two vectors of the plane."""
     det = a0 * b1 - a1 * b0
     return (r0 * b1 - r1 * b0) / det, (a0 * r1 - a1 * r0) / det
 
 
 @compiled
-def _cones_hold(g: Balance, a: Contact, b: Contact, moment: float, radius: float, mu: float) -> bool:
+def _cones_hold(
+    g: Balance, a: Contact, b: Contact, moment: float, radius: float, mu: float
+) -> bool:
     """Tell whether two forces in their cones give the force ``(g0, g1)`` and the moment.
 
     The tangential forces share ``-moment / radius``; the share of the first, alpha, is free
