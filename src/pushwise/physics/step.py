@@ -24,7 +24,7 @@ from pushwise.physics.constants import STICTION_SPEED
 
 Array = NDArray[np.float64]
 
-SPEED_TOLERANCE = 1e-9  # m/s; Newton's next error is this squared over the stiction speed
+SPEED_TOLERANCE = 1e-10  # m/s; Newton's next error is this squared over the stiction speed
 MAX_NEWTON = 100
 
 

@@ -1,0 +1,5 @@
+"""Let `python -m pushwise` be the command `pushwise`."""
+
+from pushwise.cli import main
+
+main()

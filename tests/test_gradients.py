@@ -1,0 +1,398 @@
+"""Analytic gradients against central finite differences, in every contact mode."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, PushRecord, Table, simulate
+from pushwise.errors import PushwiseError, SimulationError
+from pushwise.physics.adjoint import roll_adjoint
+from pushwise.physics.loss import loss, loss_and_gradient
+from pushwise.physics.prepare import Settings, action_of, body_of, ground_of
+from pushwise.physics.rollout import DONE, Track, roll
+from pushwise.physics.simulate import Mode
+from random_pushes import library_model, random_blob, random_push
+
+Array = np.ndarray
+
+TOLERANCE = 1e-6
+COMPARED: Counter[str] = Counter()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rollout, and the weights of its poses and impulses in a linear loss."""
+
+    model: ObjectModel
+    push: Push | ForcePush
+    finger: Finger
+    settings: Settings
+    pose: Array
+    twist: Array
+    until: float
+
+    def track(self) -> Track | None:
+        """Roll out; None when the object tips."""
+        ending, _, track = roll(
+            body_of(self.model, self.settings),
+            ground_of(self.model, self.settings),
+            action_of(self.model, self.push, self.finger),
+            self.pose,
+            self.twist,
+            self.settings.dt,
+            self.until,
+            False,
+            None,
+        )
+        return track if ending == DONE else None
+
+
+def moved(case: Case, name: str, by: Array) -> Case:
+    """Return a case with one of its parameters changed."""
+    model, push, finger = case.model, case.push, case.finger
+    if name == "mass":
+        return replace(case, model=ObjectModel(model.grid, model.mass + by, model.friction))
+    if name == "friction":
+        return replace(case, model=ObjectModel(model.grid, model.mass, model.friction + by))
+    if name == "finger friction":
+        return replace(case, finger=Finger(finger.radius, finger.friction + by[0]))
+    if name == "radius":
+        return replace(case, finger=Finger(finger.radius + by[0], finger.friction))
+    if name in ("pose", "twist"):
+        return replace(case, **{name: getattr(case, name) + by})
+    if name == "force":
+        assert isinstance(push, ForcePush)
+        return replace(case, push=ForcePush(push.cell, push.force + by, push.duration))
+    assert isinstance(push, Push)
+    start = push.start + by * (name == "start")
+    return replace(case, push=Push(start, push.velocity + by * (name == "velocity"), push.duration))
+
+
+def worst_error(case: Case, rng: np.random.Generator) -> float | None:
+    """Return the largest relative error over all parameters; None near a change of mode.
+
+    Each parameter is moved along its own (scaled) gradient, where the derivative cannot cancel.
+    The best of some steps counts: large ones see curvature and kinks, small ones rounding.
+    """
+    track = case.track()
+    assert track is not None
+    pose_bar = np.zeros_like(track.pose)
+    pose_bar[-1] = rng.normal(size=3)
+    pose_bar[len(pose_bar) // 2] += rng.normal(size=3)
+    # Impulses weigh little: closing the gap makes them so stiff that they amplify rounding.
+    impulse_bar = 0.02 * rng.normal(size=track.impulse.shape)
+
+    def value(changed: Case) -> float:
+        new = changed.track()
+        same = new is not None and new.t.shape == track.t.shape and (new.mode == track.mode).all()
+        if not same or not np.allclose(new.t, track.t, rtol=0.0, atol=1e-12):
+            return np.nan
+        return float((pose_bar * new.pose).sum() + (impulse_bar * new.impulse).sum())
+
+    model = case.model
+    bar = roll_adjoint(
+        body_of(model, case.settings),
+        ground_of(model, case.settings),
+        action_of(model, case.push, case.finger),
+        track,
+        pose_bar,
+        impulse_bar,
+        model.grid.centres,
+        model.grid.cell_size,
+    )
+    assert bar.ok
+    one = np.ones(1)
+    found: dict[str, tuple[Array, Array | float]] = {
+        "mass": (bar.mass, model.mass),
+        "friction": (bar.friction, model.friction),
+        "pose": (bar.pose, 0.1),
+        "twist": (bar.twist, 0.1),
+    }
+    if isinstance(case.push, Push):
+        moving = np.minimum(track.t, case.push.duration)
+        found |= {
+            "start": (bar.finger.sum(axis=0), 0.1),
+            "velocity": (moving @ bar.finger, float(np.hypot(*case.push.velocity))),
+            "radius": (bar.radius * one, case.finger.radius),
+            "finger friction": (bar.finger_friction * one, case.finger.friction),
+        }
+    else:
+        found["force"] = (bar.force, 1.0)
+    worst = 0.0
+    slopes = {name: float(np.linalg.norm(bar * scale)) for name, (bar, scale) in found.items()}
+    for name, (gradient, scale) in found.items():
+        slope = slopes[name]
+        if slope < 1e-5 * max(slopes.values()):
+            continue  # the rounding of the poses alone changes the loss as much
+        COMPARED[name] += 1
+        along = gradient * scale**2 / slope
+        errors: list[float] = []
+        for h in (1e-5, 1e-6, 1e-4, 1e-7, 1e-8):
+            if errors and np.nanmin([1.0, *errors]) < TOLERANCE:
+                break
+            # Fourth order, because friction bends within a thousandth of a slow cell's speed.
+            d1 = value(moved(case, name, h * along)) - value(moved(case, name, -h * along))
+            d2 = value(moved(case, name, 2 * h * along)) - value(moved(case, name, -2 * h * along))
+            errors.append(abs((8 * d1 - d2) / (12 * h) / slope - 1.0))
+        if np.isnan(errors).all():
+            return None
+        worst = max(worst, float(np.nanmin(errors)))
+    return worst
+
+
+def random_case(rng: np.random.Generator, *, table: Table | None = None, load: str = "own") -> Case:
+    """Draw an object about to be pushed, at rest or moving."""
+    model = library_model(rng) if rng.uniform() < 0.7 else random_blob(rng)
+    finger = Finger(rng.uniform(0.004, 0.015), rng.uniform(0.05, 0.8))
+    speed = 10 ** rng.uniform(-1.5, -0.3)
+    push = random_push(rng, model, finger, length=0.05, speed=speed, clearance=1e-4)
+    dt = 5e-4 / speed
+    twist = np.zeros(3)
+    if rng.uniform() < 0.4:
+        twist = rng.normal(size=3) * np.array([0.05, 0.05, 0.5])
+    settings = Settings(table, dt, load)  # type: ignore[arg-type]
+    return Case(model, push, finger, settings, np.zeros(3), twist, 20 * dt)
+
+
+def check(count: int, draw: Callable[[], Case | None], rng: np.random.Generator) -> None:
+    """Draw cases until `count` of them could be compared, and hold each to the tolerance."""
+    COMPARED.clear()
+    compared = tried = 0
+    while compared < count:
+        case = draw()
+        tried += 1
+        assert tried < 30 * count
+        if case is None:
+            continue
+        error = worst_error(case, rng)
+        if error is not None:
+            compared += 1
+            assert error < TOLERANCE, case
+    for name in ("mass", "friction", "pose", "twist"):
+        assert COMPARED[name] >= count // 2
+
+
+ONE_STEP = {
+    "separate": {Mode.SEPARATE},
+    "stick": {Mode.STICK},
+    "slip": {Mode.SLIP_LEFT, Mode.SLIP_RIGHT},
+}
+
+
+@pytest.mark.parametrize("kind", ONE_STEP)
+def test_one_step(kind: str) -> None:
+    """Differentiate 200 single steps of each contact mode."""
+    rng = np.random.default_rng(list(ONE_STEP).index(kind))
+
+    def draw() -> Case | None:
+        case = random_case(rng)
+        if kind == "separate":  # an object that moves by itself: one at rest has no derivatives
+            twist = rng.normal(size=3) * np.array([0.2, 0.2, 3.0])
+            case = replace(case, twist=twist, settings=replace(case.settings, dt=5e-3))
+        track = case.track()
+        assert track is not None
+        for k in rng.permutation(len(track.mode)):
+            if track.mode[k, 0] in ONE_STEP[kind]:
+                dt = track.t[k + 1] - track.t[k]
+                push = case.push
+                assert isinstance(push, Push)
+                later = Push(track.finger[k], push.velocity, push.duration)
+                settings = replace(case.settings, dt=dt)
+                single = replace(
+                    case,
+                    push=later,
+                    settings=settings,
+                    pose=track.pose[k].copy(),
+                    twist=track.twist[k].copy(),
+                    until=dt,
+                )
+                alone = single.track()
+                same = alone is not None and len(alone.mode) == 1
+                return single if same and alone.mode[0, 0] in ONE_STEP[kind] else None
+        return None
+
+    check(200, draw, rng)
+
+
+def test_whole_push() -> None:
+    """Differentiate 200 pushes with their touches, slips and separations."""
+    rng = np.random.default_rng(10)
+    seen: set[int] = set()
+
+    def draw() -> Case | None:
+        case = random_case(rng)
+        case = replace(case, until=float(rng.choice([10, 30, 110])) * case.settings.dt)
+        track = case.track()
+        assert track is not None
+        seen.update(track.mode[:, 0].tolist())
+        return case
+
+    check(200, draw, rng)
+    assert seen >= {Mode.SEPARATE, Mode.STICK, Mode.SLIP_LEFT, Mode.SLIP_RIGHT}
+
+
+def test_wedged() -> None:
+    """Differentiate pushes into the inner corner of an L, jammed and turning."""
+    rng = np.random.default_rng(16)
+    cells = [(i, 0) for i in range(6)] + [(0, j) for j in range(1, 6)]
+    grid = CellGrid(np.array(cells) * 0.02, 0.02)
+    seen: set[int] = set()
+
+    def draw() -> Case | None:
+        n = grid.n_cells
+        model = ObjectModel(grid, rng.uniform(0.02, 0.2, n), rng.uniform(0.2, 0.6, n))
+        angle = rng.uniform(-0.2, 0.2) - 0.75 * np.pi
+        velocity = 0.05 * np.array([np.cos(angle), np.sin(angle)])
+        push = Push(np.array([0.0201, 0.0201]), velocity, 1.0)
+        finger = Finger(0.01, rng.uniform(0.05, 1.0))
+        case = Case(model, push, finger, Settings(dt=0.01), np.zeros(3), np.zeros(3), 0.2)
+        track = case.track()
+        assert track is not None
+        seen.update(track.mode[:, 0].tolist())
+        return case
+
+    check(60, draw, rng)
+    assert seen >= {Mode.WEDGED, Mode.WEDGED_TURNING_LEFT, Mode.WEDGED_TURNING_RIGHT}
+
+
+@pytest.mark.parametrize("load", ["own", "rigid"])
+def test_at_the_edge(load: str) -> None:
+    """Differentiate pushes of objects that hang over the edge, where loads depend on masses."""
+    rng = np.random.default_rng(11)
+    table = Table.rectangle(0.4, 0.4, centre=(-0.2, 0.0))
+
+    def draw() -> Case | None:
+        case = random_case(rng, table=table, load=load)
+        shift = np.array([-case.model.centre_of_mass[0] - rng.uniform(0.005, 0.02), 0.0, 0.0])
+        push = case.push
+        assert isinstance(push, Push)
+        push = Push(push.start + shift[:2], push.velocity, push.duration)
+        case = replace(case, pose=shift, push=push)
+        return case if case.track() is not None else None
+
+    check(40, draw, rng)
+
+
+def test_force_push() -> None:
+    """Differentiate forces on cells: accelerating, coasting, turning."""
+    rng = np.random.default_rng(12)
+
+    def draw() -> Case | None:
+        case = random_case(rng)
+        n = case.model.grid.n_cells
+        push = ForcePush(int(rng.integers(n)), rng.normal(size=2) * 5.0, 0.02)
+        return replace(case, push=push, settings=replace(case.settings, dt=1e-3), until=0.04)
+
+    check(50, draw, rng)
+
+
+def records_of(rng: np.random.Generator, model: ObjectModel, count: int) -> list[PushRecord]:
+    """Simulate pushes of another object of the same shape, and look at it with some noise."""
+    truth = ObjectModel(
+        model.grid,
+        model.mass * rng.uniform(0.5, 2.0, len(model.mass)),
+        model.friction * rng.uniform(0.5, 1.5, len(model.mass)),
+    )
+    records = []
+    for _ in range(count):
+        push = random_push(rng, model, Finger(), length=0.05, speed=0.1)
+        t = np.linspace(0.0, push.duration + 0.1, 12)
+        noise = rng.normal(size=(12, 3)) * np.array([3e-4, 3e-4, 2e-3])
+        records.append(PushRecord(push, t, simulate(truth, push).pose_at(t) + noise))
+    return records
+
+
+@pytest.mark.parametrize("form", ["rollout", "one-step"])
+def test_loss(form: str) -> None:
+    """Compare the gradient of both losses with finite differences, parameter by parameter."""
+    rng = np.random.default_rng(13)
+    model = library_model(rng, "hammer")
+    records = records_of(rng, model, 4)
+    options = {"form": form, "dt": 5e-3}
+    value, gradient = loss_and_gradient(model, records, **options)
+    assert value == loss(model, records, **options)
+
+    def check_one(found: float, at: Callable[[float], float]) -> None:
+        errors = []
+        for h in (1e-4, 1e-5, 1e-6, 1e-7):
+            slope = (8 * (at(h) - at(-h)) - at(2 * h) + at(-2 * h)) / (12 * h)
+            errors.append(abs(slope / found - 1.0))
+        assert min(errors) < TOLERANCE
+
+    def of(changed: ObjectModel) -> float:
+        return loss(changed, records, **options)
+
+    mass = gradient.mass * model.mass**2
+    mass /= np.abs(mass / model.mass).max()
+    check_one(
+        float(gradient.mass @ mass),
+        lambda h: of(ObjectModel(model.grid, model.mass + h * mass, model.friction)),
+    )
+    mu = gradient.friction / np.abs(gradient.friction).max()
+    check_one(
+        float(gradient.friction @ mu),
+        lambda h: of(ObjectModel(model.grid, model.mass, model.friction + h * mu)),
+    )
+    check_one(
+        gradient.finger_friction,
+        lambda h: loss(model, records, finger=Finger(0.01, 0.3 + h), **options),
+    )
+    check_one(
+        gradient.finger_radius,
+        lambda h: loss(model, records, finger=Finger(0.01 + 0.01 * h, 0.3), **options) * 100.0,
+    )
+
+    def push_moved(start: Array, velocity: Array) -> list[PushRecord]:
+        return [
+            PushRecord(
+                Push(r.push.start + start[i], r.push.velocity + velocity[i], r.push.duration),
+                r.t,
+                r.pose,
+            )
+            for i, r in enumerate(records)
+        ]
+
+    none = np.zeros((4, 2))
+    along = 1e-3 * gradient.start / np.abs(gradient.start).max()
+    check_one(
+        float(np.sum(gradient.start * along)),
+        lambda h: loss(model, push_moved(h * along, none), **options),
+    )
+    along = 1e-3 * gradient.velocity / np.abs(gradient.velocity).max()
+    check_one(
+        float(np.sum(gradient.velocity * along)),
+        lambda h: loss(model, push_moved(none, h * along), **options),
+    )
+
+
+def test_true_model_has_no_loss() -> None:
+    """Predict with the truth: zero, and a gradient that is a number."""
+    rng = np.random.default_rng(14)
+    model = library_model(rng, "box")
+    push = random_push(rng, model, Finger(), length=0.05, speed=0.1)
+    path = simulate(model, push, until=1.0)
+    t = np.array([0.0, 0.3, 1.0])
+    value, gradient = loss_and_gradient(model, [PushRecord(push, t, path.pose_at(t))])
+    assert value < 1e-12
+    assert np.isfinite(gradient.mass).all()
+
+
+def test_loss_refuses_what_it_cannot_predict() -> None:
+    """Name the record and why."""
+    rng = np.random.default_rng(15)
+    model = library_model(rng, "hammer")
+    record = records_of(rng, model, 1)[0]
+    with pytest.raises(PushwiseError, match="records must hold something to predict: 0 given"):
+        loss(model, [])
+    with pytest.raises(PushwiseError, match="form must be 'one-step' or 'rollout'; got 'two'"):
+        loss(model, [record], form="two")  # type: ignore[arg-type]
+    buried = PushRecord(
+        Push(model.grid.centres[0], (0.1, 0.0), 1.0), record.t, np.zeros_like(record.pose)
+    )
+    with pytest.raises(SimulationError, match=r"record 1: at t = 0\.0000 s the finger"):
+        loss(model, [record, buried])
+    with pytest.raises(SimulationError, match=r"record 0: .* tips over the table's edge"):
+        loss(model, [record], table=Table.rectangle(0.05, 0.05))
