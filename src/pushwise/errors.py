@@ -1,6 +1,6 @@
 """The errors Pushwise raises on purpose; each message is one sentence for a person."""
 
-__all__ = ["PushwiseError", "SimulationError"]
+__all__ = ["PushwiseError", "PushwiseWarning", "SimulationError"]
 
 
 class PushwiseError(ValueError):
@@ -9,3 +9,7 @@ class PushwiseError(ValueError):
 
 class SimulationError(PushwiseError):
     """A push that cannot be simulated; the message says which push and when."""
+
+
+class PushwiseWarning(UserWarning):
+    """Something a person should know that is no error; the message is one sentence."""

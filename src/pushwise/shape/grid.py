@@ -10,10 +10,11 @@ import numpy as np
 
 from pushwise.checks import finite_array, positive_number, require_all
 from pushwise.errors import PushwiseError
+from pushwise.shape.cells import choose_cells
+from pushwise.shape.footprint import mask_footprint
 from pushwise.shape.lattice import NORMALS, OuterLoop, neighbours, outer_loop, parts
 from pushwise.shape.polygon import contains, simple_polygon
 from pushwise.shape.raster import coverage, lattice_over
-from pushwise.shape.trace import trace_mask
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -95,15 +96,108 @@ class CellGrid:
         return cls(lattice.centres()[kept], cell_size, outline=outline)
 
     @classmethod
-    def from_mask(cls, mask: ArrayLike, *, pixel_size: float, cell_size: float) -> Self:
+    def from_mask(
+        cls,
+        mask: ArrayLike,
+        *,
+        pixel_size: float,
+        cell_size: float | None = None,
+        n_cells: int | None = None,
+    ) -> Self:
         """Fill the largest part of a boolean image with cells of side `cell_size` [m].
 
         mask: shape (rows, columns), row 0 at the top, pixels of side `pixel_size` [m].
         The grid frame has its origin at the image's lower left corner, x to the right
-        and y up. The outline follows the pixels' border without its staircase.
+        and y up. The outline follows the pixels' border without its staircase. Without a
+        `cell_size`, about `n_cells` cells; without either, 28 to 127 of them. Cells join
+        thin parts, and holes smaller than a cell are filled.
         """
-        outline = trace_mask(mask, pixel_size=positive_number("pixel_size", pixel_size))
-        return cls.from_outline(outline, cell_size=cell_size)
+        footprint = mask_footprint(mask, pixel_size=positive_number("pixel_size", pixel_size))
+        cells = choose_cells(footprint, cell_size=cell_size, n_cells=n_cells)
+        return cls(cells.centres, cells.cell_size, outline=footprint.outline)
+
+    @staticmethod
+    def from_points(
+        points: ArrayLike,
+        *,
+        cell_size: float | None = None,
+        n_cells: int | None = None,
+        near: ArrayLike | None = None,
+        axis: ArrayLike | None = None,
+        table: ArrayLike | None = None,
+        min_height: float | None = None,
+    ) -> CellGrid:
+        """Make the grid of the thing on the table in a cloud [m], shape (n, 3).
+
+        The table is found when the cloud shows it, however the camera is tilted; when it
+        does not, the cloud is the object alone in a frame with z up from the table, or
+        `table` is (a, b, c, d), a x + b y + c z + d = 0 with (a, b, c) pointing up. Of
+        several things the largest is taken, or the one nearest to the point `near` (3,).
+        Its upper surface is projected straight down, with cells along its principal axes,
+        or with x along `axis` (3,), and the origin in the middle of its bounding box.
+        Without a `cell_size` [m], about `n_cells` cells; without either, 28 to 127 of them.
+        What rises less than `min_height` [m] is no object; by default, what the noise allows.
+
+        `Scan.from_points` also tells where the grid is and what was dropped.
+        """
+        from pushwise.shape.scan import Scan
+
+        return (
+            Scan.from_points(
+                points,
+                cell_size=cell_size,
+                n_cells=n_cells,
+                near=near,
+                axis=axis,
+                table=table,
+                min_height=min_height,
+            )
+            .warned()
+            .grid
+        )
+
+    @staticmethod
+    def from_depth(
+        depth: ArrayLike,
+        intrinsics: ArrayLike,
+        *,
+        mask: ArrayLike | None = None,
+        scale: float = 0.001,
+        cell_size: float | None = None,
+        n_cells: int | None = None,
+    ) -> CellGrid:
+        """Make the grid of the thing on the table in a depth image, as `from_points` does.
+
+        depth: shape (rows, columns), in units of `scale` [m], zero where nothing was read.
+        intrinsics: (fx, fy, cx, cy) or the camera matrix (3, 3) [px]. mask: non-zero on the
+        object's pixels, shape (rows, columns), when they are known.
+        """
+        from pushwise.shape.scan import Scan
+
+        return (
+            Scan.from_depth(
+                depth, intrinsics, mask=mask, scale=scale, cell_size=cell_size, n_cells=n_cells
+            )
+            .warned()
+            .grid
+        )
+
+    @staticmethod
+    def from_mesh(
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        cell_size: float | None = None,
+        n_cells: int | None = None,
+    ) -> CellGrid:
+        """Make the grid of a mesh that lies on the table, z up, seen from above.
+
+        vertices: [m], shape (n, 3); faces: triangles of vertex numbers, shape (f, 3).
+        """
+        from pushwise.shape.scan import Scan
+
+        scan = Scan.from_mesh(vertices, faces, cell_size=cell_size, n_cells=n_cells)
+        return scan.warned().grid
 
     @property
     def n_cells(self) -> int:

@@ -14,7 +14,7 @@ from pushwise.shape.polygon import simple_polygon
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["trace_mask"]
+__all__ = ["largest_part", "trace_mask"]
 
 
 def trace_mask(mask: ArrayLike, *, pixel_size: float) -> NDArray[np.float64]:
@@ -25,7 +25,7 @@ def trace_mask(mask: ArrayLike, *, pixel_size: float) -> NDArray[np.float64]:
     are filled. The outline stays within about a pixel of the pixels' border, and along
     most of it within half a pixel.
     """
-    image = _largest_part(mask)
+    image = largest_part(mask)
     rows = image.shape[0]
     row, column = np.nonzero(image)
     ij = np.stack([column, rows - 1 - row], axis=1).astype(np.int64)
@@ -44,7 +44,7 @@ def trace_mask(mask: ArrayLike, *, pixel_size: float) -> NDArray[np.float64]:
         return simple_polygon("the mask's outline", loop.corners[turns] * pixel_size)
 
 
-def _largest_part(mask: ArrayLike) -> NDArray[np.bool_]:
+def largest_part(mask: ArrayLike) -> NDArray[np.bool_]:
     """Return the mask's largest side-connected part, refusing what is not a mask."""
     image = np.asarray(mask)
     if image.dtype != np.bool_ or image.ndim != 2:

@@ -1,0 +1,184 @@
+"""Which squares of a lattice stand for a footprint: well covered, joined, no thin part lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import ndimage
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
+
+from pushwise.checks import non_negative_integer, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.shape.footprint import Footprint
+from pushwise.shape.polygon import signed_area
+from pushwise.shape.raster import Lattice, coverage, lattice_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Cells", "choose_cells", "fit_cells"]
+
+# The paper's objects have 28 to 127 cells.
+FEWEST_CELLS, MOST_CELLS = 28, 127
+_USUAL_CELLS = 80
+# Each square is covered in this many parts a side, which are also the lattice's trial shifts.
+_FINE = 4
+# A shift must gain this much overlap before the lattice leaves the middle.
+_LEAST_GAIN = 0.005
+_MOST_SQUARES = 200_000
+
+
+class Cells(NamedTuple):
+    """Cells on a lattice."""
+
+    centres: NDArray[np.float64]
+    """Cell centres [m], shape (n, 2)."""
+    cell_size: float
+    """Side of a cell [m]."""
+
+
+def choose_cells(
+    footprint: Footprint, *, cell_size: float | None = None, n_cells: int | None = None
+) -> Cells:
+    """Return cells of the given size [m], or about the given number of them.
+
+    Without either, a size that gives 28 to 127 cells, as in the paper's experiments.
+    """
+    if cell_size is not None and n_cells is not None:
+        raise PushwiseError("give cell_size or n_cells, not both.")
+    if cell_size is not None:
+        return fit_cells(footprint, positive_number("cell_size", cell_size))
+    wanted = _USUAL_CELLS
+    if n_cells is not None:
+        wanted = non_negative_integer("n_cells", n_cells)
+        if not 1 <= wanted <= _MOST_SQUARES:
+            raise PushwiseError(f"n_cells must be from 1 to {_MOST_SQUARES}; got {wanted}.")
+    first = fit_cells(footprint, _rounded(np.sqrt(footprint.area() / wanted)))
+    if n_cells is None and FEWEST_CELLS <= len(first.centres) <= MOST_CELLS:
+        return first
+    # The count follows the size with jumps: look for the nearest on either side.
+    best = first
+    guess = first.cell_size * np.sqrt(len(first.centres) / wanted)
+    for factor in np.linspace(0.85, 1.15, 13):
+        if len(best.centres) == wanted:
+            break
+        trial = fit_cells(footprint, _rounded(guess * factor))
+        if abs(len(trial.centres) - wanted) < abs(len(best.centres) - wanted):
+            best = trial
+    return best
+
+
+def fit_cells(footprint: Footprint, cell_size: float) -> Cells:
+    """Return the cells of side `cell_size` [m] that stand for a footprint.
+
+    A square becomes a cell when at least half of it is covered, on the lattice, of
+    sixteen shifted by quarters of a cell, whose cells overlap the footprint best. Cells
+    are added along the best covered squares until all are joined side to side and no
+    part of the footprint lies farther than a cell from them: a handle narrower than a
+    cell becomes a row of cells. Holes smaller than a cell are filled.
+    """
+    middle = lattice_over(footprint.outline, cell_size=cell_size)
+    if middle.columns * middle.rows > _MOST_SQUARES:
+        raise PushwiseError(
+            f"cell_size {cell_size:g} m is too small: the grid would have "
+            f"{middle.columns * middle.rows} squares; use a larger cell_size."
+        )
+    fine_lattice = Lattice(
+        middle.origin - cell_size,
+        cell_size / _FINE,
+        (middle.columns + 3) * _FINE,
+        (middle.rows + 3) * _FINE,
+    )
+    fine = coverage(footprint.outline, fine_lattice)
+    for hole in footprint.holes:
+        if signed_area(hole) >= cell_size**2:
+            fine = np.maximum(fine - coverage(hole, fine_lattice), 0.0)
+    shift, shares = _best_shift(fine)
+    origin = fine_lattice.origin + np.array(shift) * fine_lattice.cell_size
+    window = fine[shift[1] :, shift[0] :]
+    window = window[: shares.shape[0] * _FINE, : shares.shape[1] * _FINE]
+    kept = _joined(shares, window)
+    j, i = np.nonzero(kept)
+    # Rounded to a nanometre, the numbers stay short where people read them.
+    centres = origin + (np.stack([i, j], axis=1) + 0.5) * cell_size
+    return Cells(centres.round(9), cell_size)
+
+
+def _best_shift(fine: NDArray[np.float64]) -> tuple[tuple[int, int], NDArray[np.float64]]:
+    """Return the shift, in fine squares, whose lattice overlaps best, and its shares."""
+    rows, columns = fine.shape[0] // _FINE - 1, fine.shape[1] // _FINE - 1
+    total = float(fine.sum()) / _FINE**2
+    best = -1.0
+    for a, b in sorted(np.ndindex(_FINE, _FINE), key=lambda ab: (_off(ab[0]) + _off(ab[1]), ab)):
+        block = fine[b : b + rows * _FINE, a : a + columns * _FINE]
+        shares = block.reshape(rows, _FINE, columns, _FINE).mean(axis=(1, 3))
+        kept = shares >= 0.5 - 1e-9
+        common = float(shares[kept].sum())
+        overlap = common / (total + float(kept.sum()) - common)
+        if overlap > best + _LEAST_GAIN:
+            best, result = overlap, ((a, b), shares)
+    return result
+
+
+def _off(shift: int) -> int:
+    """Return how far a shift is from the middle, a whole cell being none."""
+    return min(shift, _FINE - shift)
+
+
+def _joined(shares: NDArray[np.float64], fine: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return the squares kept: the well covered ones, joined, and reaching every part."""
+    kept: NDArray[np.bool_] = shares >= 0.5 - 1e-9
+    if not kept.any():
+        kept[np.unravel_index(np.argmax(shares), shares.shape)] = True
+    while True:
+        labels, count = ndimage.label(kept)
+        if count > 1:
+            sizes = np.bincount(labels.ravel())[1:]
+            main = labels == 1 + int(np.argmax(sizes))
+            kept |= _path(shares, main, kept & ~main)
+            continue
+        away = ndimage.distance_transform_cdt(
+            ~np.kron(kept, np.ones((_FINE, _FINE), dtype=np.bool_)), metric="chessboard"
+        )
+        away[fine < 0.5] = 0
+        if away.max() <= _FINE:
+            return kept
+        row, column = np.unravel_index(np.argmax(away), away.shape)
+        target = np.zeros_like(kept)
+        target[row // _FINE, column // _FINE] = True
+        kept |= _path(shares, kept, target)
+
+
+def _path(
+    shares: NDArray[np.float64], start: NDArray[np.bool_], end: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the squares on the best covered way from `start` to the nearest of `end`."""
+    number = np.arange(shares.size).reshape(shares.shape)
+    links = [
+        (number[:, :-1], number[:, 1:]),
+        (number[:, 1:], number[:, :-1]),
+        (number[:-1], number[1:]),
+        (number[1:], number[:-1]),
+    ]
+    source = np.concatenate([a.ravel() for a, _ in links])
+    target = np.concatenate([b.ravel() for _, b in links])
+    # Entering a square costs what is not covered of it, and never nothing.
+    cost = 1.01 - shares.ravel()[target]
+    graph = coo_array((cost, (source, target)), shape=(shares.size, shares.size)).tocsr()
+    far, before, _ = dijkstra(
+        graph, indices=np.flatnonzero(start), min_only=True, return_predecessors=True
+    )
+    ends = np.flatnonzero(end)
+    at = int(ends[np.argmin(far[ends])])
+    path = np.zeros(shares.size, dtype=np.bool_)
+    while at >= 0:
+        path[at] = True
+        at = int(before[at])
+    return path.reshape(shares.shape)
+
+
+def _rounded(length: float) -> float:
+    """Return a length with three digits."""
+    return float(f"{length:.3g}")

@@ -1,0 +1,121 @@
+"""A cloud seen straight from above: the height of its surface over a raster of the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import ndimage
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["HeightMap", "height_map", "smoothed"]
+
+# What lies farther from the table than this [m] is neither table nor object.
+_FARTHEST = 0.5
+_MOST_PIXELS = 1_500  # Along one side.
+# Side of a pixel, in distances between points: four of five random pixels see one.
+_PIXEL = 1.25
+# Heights are sorted as whole numbers of this length [m].
+_QUANTUM = 1e-6
+
+
+class HeightMap(NamedTuple):
+    """Heights over equal pixels: row j, column i starts at origin + (i, j) * pixel."""
+
+    origin: NDArray[np.float64]
+    """Lower left corner [m], shape (2,)."""
+    pixel: float
+    """Side of a pixel [m]."""
+    heights: NDArray[np.float64]
+    """Median height of the points over each pixel [m], shape (rows, columns); NaN for none."""
+    seen: NDArray[np.bool_]
+    """Pixels that see points, or that most pixels around do, shape (rows, columns)."""
+    indices: NDArray[np.int64]
+    """The flat pixel index of each point of the cloud, shape (n,); -1 outside."""
+
+    def centres(self, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the centres [m], shape (m, 2), of the pixels of a mask (rows, columns)."""
+        j, i = np.nonzero(mask)
+        return self.origin + (np.stack([i, j], axis=1) + 0.5) * self.pixel
+
+
+def height_map(
+    xy: NDArray[np.float64], heights: NDArray[np.float64], *, finest: float
+) -> HeightMap:
+    """Return the height map of points at `xy` [m], shape (n, 2), `heights` [m], shape (n,).
+
+    Pixels are a little wider than the points are apart, but not less than `finest` [m].
+    """
+    near = np.flatnonzero(np.abs(heights) < _FARTHEST)
+    low, high = _region(xy[near])
+    pixel = max(
+        _PIXEL * _spacing(xy[near], low, high), finest, float((high - low).max()) / _MOST_PIXELS
+    )
+    columns, rows = (np.floor((high - low) / pixel).astype(np.int64) + 1).tolist()
+    ij = np.floor((xy[near] - low) / pixel).astype(np.int64)
+    inside = np.all((ij >= 0) & (ij < [columns, rows]), axis=1)
+    indices = np.full(len(xy), -1, dtype=np.int64)
+    indices[near[inside]] = ij[inside, 1] * columns + ij[inside, 0]
+    seen = near[inside]
+    image = np.full(rows * columns, np.nan)
+    pixels, medians = _medians(indices[seen], heights[seen])
+    image[pixels] = medians
+    image = image.reshape(rows, columns)
+    filled = ~np.isnan(image)
+    around = ndimage.uniform_filter(filled.astype(np.float32), 5, mode="constant")
+    return HeightMap(low, pixel, image, filled | (around > 0.5), indices)
+
+
+def smoothed(view: HeightMap, *, noise: float) -> NDArray[np.float64]:
+    """Return the heights [m], shape (rows, columns), without noise and lone wild points.
+
+    noise: standard deviation of a point's height [m]. Pixels that see nothing among
+    others that do take the height next to them, the rest take the table's, zero. A
+    median keeps the object's edges where they are, which a mean would move; along rows,
+    then along columns, it costs a fraction of a median over squares.
+    """
+    empty = np.isnan(view.heights)
+    filled = view.heights
+    if empty.any():
+        j, i = ndimage.distance_transform_edt(empty, return_distances=False, return_indices=True)
+        # In a shadow the nearest height would make the object grow.
+        around = ndimage.uniform_filter((~empty).astype(np.float32), 5, mode="nearest")
+        filled = np.where(~empty | (around > 0.7), view.heights[j, i], 0.0)
+    # Wide enough to leave about half a millimetre of noise, within reason.
+    width = int(np.clip(2 * int(noise / 0.0008) + 1, 3, 9))
+    rows = ndimage.median_filter(filled, size=(1, width), mode="nearest")
+    result: NDArray[np.float64] = ndimage.median_filter(rows, size=(width, 1), mode="nearest")
+    return result
+
+
+def _region(xy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and upper corner [m] of where points are, but for a few far ones."""
+    low, high = np.percentile(xy[:: max(1, len(xy) // 100_000)], [1.0, 99.0], axis=0)
+    margin = 0.15 * (high - low) + 1e-9
+    return np.maximum(low - margin, xy.min(axis=0)), np.minimum(high + margin, xy.max(axis=0))
+
+
+def _spacing(xy: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+    """Return how far apart points [m], shape (n, 2), typically are [m]."""
+    # Count them over squares coarse enough to hold some; the median forgets outliers.
+    square = max(float((high - low).max()), 1e-9) / min(64.0, max(1.0, len(xy) ** 0.5 / 4.0))
+    ij = np.clip(np.floor((xy - low) / square), -1, 10**6).astype(np.int64) + 1
+    flat = ij[:, 1] * (int(ij[:, 0].max()) + 1) + ij[:, 0]
+    _, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    return float(square / np.sqrt(np.median(counts[inverse])))
+
+
+def _medians(
+    groups: NDArray[np.int64], values: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct groups (g,) and the median of the values of each, shape (g,)."""
+    # One sort of whole numbers, the group in the high bits, is the fastest way to all medians.
+    steps = np.rint((values + _FARTHEST) / _QUANTUM).astype(np.int64)
+    keys = np.sort((groups << 21) | np.clip(steps, 0, (1 << 21) - 1))
+    starts = np.flatnonzero(np.diff(keys >> 21, prepend=-1))
+    counts = np.diff(starts, append=len(keys))
+    low = keys[starts + (counts - 1) // 2] & ((1 << 21) - 1)
+    high = keys[starts + counts // 2] & ((1 << 21) - 1)
+    return keys[starts] >> 21, 0.5 * (low + high) * _QUANTUM - _FARTHEST

@@ -1,0 +1,177 @@
+"""The Point Cloud Library's PCD files: ascii, binary and binary_compressed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["parse_pcd"]
+
+_KINDS = {"F": "f", "I": "i", "U": "u"}
+_MOST_FIELDS = 1_000
+
+
+class _Header(NamedTuple):
+    """The fields of a point and how many points there are."""
+
+    names: list[str]
+    types: list[np.dtype[np.generic]]
+    counts: list[int]
+    points: int
+    encoding: str
+
+
+def parse_pcd(data: bytes) -> NDArray[np.float64]:
+    """Return the x, y and z of a PCD file's points, shape (n, 3)."""
+    header, body = _header(data)
+    if header.encoding == "ascii":
+        return _ascii(header, body)
+    # One name an entry: the names a file gives may repeat.
+    layout = np.dtype(
+        [
+            (f"{at}", kind, (count,))
+            for at, (kind, count) in enumerate(zip(header.types, header.counts, strict=True))
+        ]
+    )
+    if header.encoding == "binary":
+        _require(len(body), layout.itemsize * header.points, header)
+        rows = np.frombuffer(body, dtype=layout, count=header.points)
+        columns = [rows[str(header.names.index(axis))][:, 0] for axis in "xyz"]
+    else:
+        columns = _compressed(header, body, layout)
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _header(data: bytes) -> tuple[_Header, bytes]:
+    """Parse the header; return it and what follows."""
+    entries: dict[str, list[str]] = {}
+    at = 0
+    while "DATA" not in entries:
+        end = data.find(b"\n", at)
+        if end < 0 or at > 10_000:
+            raise PushwiseError("not a PCD file: its header has no DATA line.")
+        words = data[at:end].decode("ascii", errors="replace").split()
+        at = end + 1
+        if words and not words[0].startswith("#"):
+            entries[words[0].upper()] = words[1:]
+    names = entries.get("FIELDS", [])
+    if not {"x", "y", "z"} <= set(names):
+        raise PushwiseError(f"FIELDS must name x, y and z; it is {' '.join(names) or 'missing'!r}.")
+    sizes = _numbers("SIZE", entries, len(names))
+    kinds = entries.get("TYPE", [])
+    counts = _numbers("COUNT", entries, len(names)) if "COUNT" in entries else [1] * len(names)
+    if len(kinds) != len(names) or not 0 < sum(counts) <= _MOST_FIELDS or min(counts) < 1:
+        raise PushwiseError(f"TYPE and COUNT must have an entry for each of {len(names)} FIELDS.")
+    try:
+        types = [np.dtype(f"<{_KINDS[k]}{s}") for k, s in zip(kinds, sizes, strict=True)]
+    except (KeyError, TypeError):
+        raise PushwiseError("TYPE and SIZE must be F, I or U of 1, 2, 4 or 8 bytes.") from None
+    width, height = _numbers("WIDTH", entries, 1)[0], _numbers("HEIGHT", entries, 1)[0]
+    points = _numbers("POINTS", entries, 1)[0] if "POINTS" in entries else width * height
+    if points != width * height or points < 0:
+        raise PushwiseError(f"POINTS is {points}, but WIDTH x HEIGHT is {width} x {height}.")
+    encoding = " ".join(entries["DATA"]).lower()
+    if encoding not in ("ascii", "binary", "binary_compressed"):
+        raise PushwiseError(
+            f"DATA must be ascii, binary or binary_compressed; it is {encoding[:40]!r}."
+        )
+    return _Header(names, types, counts, points, encoding), data[at:]
+
+
+def _numbers(name: str, entries: dict[str, list[str]], count: int) -> list[int]:
+    """Return the whole numbers of a header line."""
+    words = entries.get(name, [])
+    if len(words) != count or not all(w.isascii() and w.isdigit() and len(w) < 12 for w in words):
+        raise PushwiseError(
+            f"{name} must be {count} whole number{'s' * (count > 1)}; "
+            f"it is {' '.join(words)[:40] or 'missing'!r}."
+        )
+    return [int(word) for word in words]
+
+
+def _require(have: int, need: int, header: _Header) -> None:
+    """Refuse a file with fewer bytes than its header says."""
+    if have < need:
+        raise PushwiseError(
+            f"the PCD file is cut short: POINTS is {header.points}, which takes {need} bytes, "
+            f"and {have} are there."
+        )
+
+
+def _ascii(header: _Header, body: bytes) -> NDArray[np.float64]:
+    """Return the points of an ascii body."""
+    rows = [line for line in body.decode("ascii", errors="replace").splitlines() if line.strip()]
+    if len(rows) != header.points:
+        raise PushwiseError(f"POINTS is {header.points}, but {len(rows)} rows of data follow.")
+    if not rows:
+        return np.empty((0, 3))
+    starts = np.cumsum([0, *header.counts])
+    columns = tuple(int(starts[header.names.index(axis)]) for axis in "xyz")
+    try:
+        return np.loadtxt(rows, dtype=np.float64, usecols=columns, ndmin=2, comments=None)
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise PushwiseError(f"a row of the PCD file is no list of numbers ({reason}).") from None
+
+
+def _compressed(
+    header: _Header, body: bytes, layout: np.dtype[np.void]
+) -> list[NDArray[np.generic]]:
+    """Return x, y and z of a compressed body, where each field's values stand together."""
+    _require(len(body), 8, header)
+    packed, unpacked = np.frombuffer(body, dtype="<u4", count=2).tolist()
+    if unpacked != layout.itemsize * header.points:
+        raise PushwiseError(
+            f"POINTS is {header.points}, which takes {layout.itemsize * header.points} bytes, but "
+            f"the compressed data is said to hold {unpacked}."
+        )
+    _require(len(body) - 8, packed, header)
+    data = _decompressed(body[8 : 8 + packed], unpacked)
+    found: dict[str, NDArray[np.generic]] = {}
+    at = 0
+    for name, kind, count in zip(header.names, header.types, header.counts, strict=True):
+        length = header.points * count
+        values = np.frombuffer(data, dtype=kind, count=length, offset=at)
+        found.setdefault(name, values[::count])
+        at += length * kind.itemsize
+    return [found[axis] for axis in "xyz"]
+
+
+def _decompressed(packed: bytes, length: int) -> bytes:
+    """Undo LZF: runs of literal bytes, and copies of bytes that came before."""
+    out = bytearray()
+    at, end = 0, len(packed)
+    try:
+        while at < end and len(out) <= length:
+            token = packed[at]
+            at += 1
+            if token < 32:
+                out += packed[at : at + token + 1]
+                at += token + 1
+                continue
+            count = token >> 5
+            if count == 7:
+                count += packed[at]
+                at += 1
+            start = len(out) - ((token & 31) << 8) - packed[at] - 1
+            at += 1
+            if start < 0:
+                raise IndexError
+            # The copy may run into what it writes: then it repeats.
+            period = bytes(out[start : start + count + 2])
+            repeats = -(-(count + 2) // len(period))
+            out += (period * repeats)[: count + 2]
+    except IndexError:
+        raise PushwiseError("the compressed data of the PCD file is damaged.") from None
+    if len(out) != length:
+        raise PushwiseError(
+            f"the compressed data of the PCD file is damaged: it gives {len(out)} bytes, "
+            f"not {length}."
+        )
+    return bytes(out)

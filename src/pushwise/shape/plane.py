@@ -1,0 +1,159 @@
+"""The table as a plane, found in a cloud that shows more than the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pushwise.checks import finite_array
+from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["FoundPlane", "Plane", "find_table", "spread_over"]
+
+# Points this near a trial plane speak for it [m]: three times the noise of a poor depth camera.
+_TRIAL_DISTANCE = 0.006
+_TRIALS = 400
+_TRIAL_POINTS = 4_000
+_FIT_POINTS = 60_000
+# A plane that fewer points than this lie on is not the table.
+_LEAST_SHARE = 0.1
+# No object that is pushed around on a table is taller [m]; the floor is farther below.
+_TALLEST = 0.3
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Plane:
+    """A plane with an upper side: the points p with `normal . p = offset`."""
+
+    normal: NDArray[np.float64]
+    """Unit normal, pointing up, shape (3,), read-only."""
+    offset: float
+    """Distance of the plane from the origin along the normal [m]."""
+
+    def __init__(self, coefficients: ArrayLike) -> None:
+        """Take (a, b, c, d) of a x + b y + c z + d = 0, (a, b, c) pointing up."""
+        values = finite_array("table", coefficients, (4,))
+        length = float(np.linalg.norm(values[:3]))
+        if length == 0.0:
+            raise PushwiseError("table must have a normal; its first three numbers are zero.")
+        # Division by a length that is one but for rounding would change the last digits.
+        if abs(length - 1.0) > 1e-12:
+            values = values / length
+        normal = values[:3].copy()
+        normal.flags.writeable = False
+        object.__setattr__(self, "normal", normal)
+        object.__setattr__(self, "offset", -float(values[3]))
+
+    @property
+    def coefficients(self) -> tuple[float, float, float, float]:
+        """(a, b, c, d) of a x + b y + c z + d = 0."""
+        a, b, c = self.normal.tolist()
+        return a, b, c, -self.offset
+
+    def heights(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the heights [m], shape (n,), of points [m], shape (n, 3), above the plane."""
+        heights: NDArray[np.float64] = points @ self.normal - self.offset
+        return heights
+
+    def flipped(self) -> Plane:
+        """Return the same plane with its upper side below."""
+        return Plane(-np.array(self.coefficients))
+
+    def tilt(self) -> float:
+        """Return the angle [rad] between the normal and the z axis, either way up."""
+        return float(np.arccos(min(1.0, abs(float(self.normal[2])))))
+
+
+class FoundPlane(NamedTuple):
+    """A plane and how well the points near it keep to it."""
+
+    plane: Plane
+    """Its upper side is not known yet."""
+    noise: float
+    """Standard deviation of its points' heights [m]."""
+
+
+def find_table(points: NDArray[np.float64]) -> FoundPlane | None:
+    """Return the plane of the table in a cloud [m], shape (n, 3), or None when there is none.
+
+    The largest plane is the table unless a parallel one a little off reaches farther:
+    then the largest was the top of a big flat object.
+    """
+    rng = np.random.default_rng(0)  # The same cloud always gives the same table.
+    sample = spread_over(points, _FIT_POINTS)
+    best: FoundPlane | None = None
+    best_reach = 0.0
+    left = sample
+    for _ in range(3):
+        if len(left) < max(_LEAST_SHARE * len(sample), 3):
+            break
+        trial = _best_trial(left, rng)
+        if trial is None:
+            break
+        found = _refined(trial, left)
+        heights = np.abs(found.plane.heights(left))
+        on_it = heights < max(3.0 * found.noise, 1e-6)
+        if on_it.sum() < _LEAST_SHARE * len(sample):
+            break
+        reach = _reach(left[on_it])
+        if best is None or (_is_beside(found.plane, best.plane, left) and reach > best_reach):
+            best, best_reach = found, reach
+        left = left[heights > max(4.0 * found.noise, 0.5 * _TRIAL_DISTANCE)]
+    return best
+
+
+def spread_over(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return about `count` rows of an array, taken evenly from all of it."""
+    return points[:: max(1, len(points) // count)]
+
+
+def _best_trial(points: NDArray[np.float64], rng: np.random.Generator) -> Plane | None:
+    """Return the plane through three of the points that most others are near (RANSAC)."""
+    corners = points[rng.integers(len(points), size=(_TRIALS, 3))]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    good = lengths > 0.0
+    if not good.any():
+        return None
+    normals = normals[good] / lengths[good, None]
+    offsets = np.sum(normals * corners[good, 0], axis=1)
+    judges = points[rng.integers(len(points), size=min(len(points), _TRIAL_POINTS))]
+    # A point counts the more the nearer it is, which centres the plane in its slab.
+    loss = np.minimum(np.abs(judges @ normals.T - offsets), _TRIAL_DISTANCE).sum(axis=0)
+    at = int(np.argmin(loss))
+    return Plane([*normals[at], -offsets[at]])
+
+
+def _refined(plane: Plane, points: NDArray[np.float64]) -> FoundPlane:
+    """Fit a plane to the points near it, again and again, with the nearness they show."""
+    distance, noise = _TRIAL_DISTANCE, 0.0
+    for _ in range(8):
+        heights = plane.heights(points)
+        near = np.abs(heights) <= distance
+        if near.sum() < 3:
+            break
+        noise = 1.4826 * float(np.median(np.abs(heights[near])))
+        middle = points[near].mean(axis=0)
+        spread = points[near] - middle
+        normal = np.linalg.eigh(spread.T @ spread)[1][:, 0]
+        plane = Plane([*normal, -float(normal @ middle)])
+        distance = min(_TRIAL_DISTANCE, max(2.5 * noise, 1e-6))
+    return FoundPlane(plane, noise)
+
+
+def _reach(points: NDArray[np.float64]) -> float:
+    """Return how much of a plane its points are spread over [m^2], outliers hardly counting."""
+    values = np.linalg.eigvalsh(np.cov(points.T))
+    return float(np.sqrt(max(values[1] * values[2], 0.0)))
+
+
+def _is_beside(plane: Plane, other: Plane, points: NDArray[np.float64]) -> bool:
+    """Return whether two planes are parallel and no farther apart than an object is tall."""
+    parallel = abs(float(plane.normal @ other.normal)) > np.cos(np.deg2rad(10.0))
+    apart = abs(float(np.median(other.heights(points[np.abs(plane.heights(points)) < 0.01]))))
+    return bool(parallel and apart < _TALLEST)

@@ -1,0 +1,317 @@
+"""From a cloud to a grid: the first three lines of the paper's Algorithm 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from pushwise.checks import finite_array, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.shape.cells import Cells, choose_cells
+from pushwise.shape.footprint import Footprint
+from pushwise.shape.grid import CellGrid
+from pushwise.shape.heightmap import HeightMap, height_map, smoothed
+from pushwise.shape.plane import FoundPlane, Plane, find_table, spread_over
+from pushwise.shape.scan import Dropped
+from pushwise.shape.surface import (
+    Blob,
+    blobs_above,
+    chosen_blob,
+    is_among,
+    least_height,
+    over_shadows,
+    trace_footprint,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Found", "find_object"]
+
+_FEWEST_POINTS = 10
+# Nobody pushes things around on a table this large [m].
+_WIDEST = 20.0
+
+
+class Found(TypedDict):
+    """The fields of a `Scan`."""
+
+    grid: CellGrid
+    frame: NDArray[np.float64]
+    holes: tuple[NDArray[np.float64], ...]
+    table: Plane
+    noise: float
+    points: int
+    dropped: tuple[Dropped, ...]
+
+
+class _Surface(NamedTuple):
+    """A cloud over its table."""
+
+    table: Plane
+    noise: float
+    axes: NDArray[np.float64]
+    """Two directions along the table and its normal, shape (3, 3), one a row."""
+    view: HeightMap
+    heights: NDArray[np.float64]
+    """Smoothed [m], shape (rows, columns)."""
+    blobs: list[Blob]
+
+
+def find_object(
+    points: ArrayLike,
+    *,
+    chosen: NDArray[np.bool_] | None = None,
+    cell_size: float | None = None,
+    n_cells: int | None = None,
+    near: ArrayLike | None = None,
+    axis: ArrayLike | None = None,
+    table: ArrayLike | None = None,
+    min_height: float | None = None,
+) -> Found:
+    """Find the table, the object on it, its outline and its cells.
+
+    chosen: which points are the object, shape (n,); the others may be the table.
+    For the rest see `CellGrid.from_points`.
+    """
+    cloud, finite = _finite_points(points)
+    if chosen is not None:
+        chosen = chosen[finite]
+    if min_height is not None:
+        positive_number("min_height", min_height)
+    surface = _surface(cloud, chosen, None if table is None else Plane(table), min_height)
+    blob = surface.blobs[0]
+    if near is not None:
+        blob = _nearest(surface, finite_array("near", near, (3,)))
+    traced = trace_footprint(surface.view, blob.mask)
+    turn = _turn(surface, blob, axis)
+    footprint, middle = _turned(traced, turn)
+    cells = choose_cells(footprint, cell_size=cell_size, n_cells=n_cells)
+    heights = _cell_heights(cells, surface, blob, turn, middle)
+    frame = np.eye(4)
+    frame[:3, :3] = np.vstack([turn @ surface.axes[:2], surface.axes[2:]]).T
+    frame[:3, 3] = (middle @ frame[:3, :2].T) + surface.table.offset * surface.table.normal
+    frame.flags.writeable = False
+    on_it, dropped = _dropped(surface, blob, finite)
+    return Found(
+        grid=CellGrid(cells.centres, cells.cell_size, heights, footprint.outline),
+        frame=frame,
+        holes=footprint.holes,
+        table=surface.table,
+        noise=surface.noise,
+        points=on_it,
+        dropped=dropped,
+    )
+
+
+def _finite_points(points: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the finite rows of a cloud (n, 3) and which rows they are."""
+    array = np.asarray(points)
+    if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != 3:
+        raise PushwiseError(
+            "points must be an array of numbers of shape (n, 3); "
+            f"got dtype {array.dtype}, shape {array.shape}."
+        )
+    if len(array) == 0:
+        raise PushwiseError("points must hold a cloud; got none, an array of shape (0, 3).")
+    finite: NDArray[np.bool_] = np.isfinite(array).all(axis=1)
+    count = int(finite.sum())
+    if count == 0:
+        raise PushwiseError(
+            f"points must be finite; all {len(array)} of them hold NaN or infinity."
+        )
+    if count < _FEWEST_POINTS:
+        raise PushwiseError(
+            f"points must hold at least {_FEWEST_POINTS} finite points to show a shape; "
+            f"got {count}."
+        )
+    cloud = np.asarray(array if count == len(array) else array[finite], dtype=np.float64)
+    low, high = np.percentile(cloud[:: max(1, count // 10_000)], [10.0, 90.0], axis=0)
+    if (high - low).max() > _WIDEST:
+        raise PushwiseError(
+            f"points must be in metres; they span {(high - low).max():.3g}: "
+            "multiply millimetres by 0.001."
+        )
+    return cloud, finite
+
+
+def _surface(
+    cloud: NDArray[np.float64],
+    chosen: NDArray[np.bool_] | None,
+    table: Plane | None,
+    min_height: float | None,
+) -> _Surface:
+    """Find the table when it is not given, and what rises above it."""
+    if table is not None:
+        near = np.abs(table.heights(cloud))
+        near = near[near < 0.006]
+        noise = 1.4826 * float(np.median(near)) if len(near) > 0.1 * len(cloud) else 0.0
+        surface = _seen_from(table, noise, cloud, chosen, min_height)
+        if surface is None:
+            raise PushwiseError("nothing in the cloud stands out from the table that is given.")
+        return surface
+    found = find_table(cloud if chosen is None or chosen.all() else cloud[~chosen])
+    if found is not None:
+        surface = _seen_from(_right_way_up(found, cloud), found.noise, cloud, chosen, min_height)
+        if surface is not None:
+            around = surface.view.seen & (np.abs(surface.heights) < 0.005)
+            if is_among(surface.view, surface.blobs[0].mask, around):
+                return surface
+        elif (np.abs(found.plane.heights(cloud)) < 0.02).mean() > 0.5:
+            raise PushwiseError(
+                "all points lie on one plane, and nothing stands out from it; if they are the top "
+                "of a flat object, give the table's plane, such as table=(0, 0, 1, 0) for z = 0."
+            )
+    if np.median(cloud[:, 2]) > 0.0:
+        # No table in sight: the cloud is the object alone, in the table's own frame.
+        surface = _seen_from(Plane((0.0, 0.0, 1.0, 0.0)), 0.0, cloud, chosen, min_height)
+        if surface is not None:
+            return surface
+    raise PushwiseError(
+        "found no table in the cloud and no object above z = 0; "
+        "give the table's plane as table=(a, b, c, d), a x + b y + c z + d = 0."
+    )
+
+
+def _seen_from(
+    table: Plane,
+    noise: float,
+    cloud: NDArray[np.float64],
+    chosen: NDArray[np.bool_] | None,
+    min_height: float | None,
+) -> _Surface | None:
+    """Look down on a table from its upper side; None when nothing stands out there."""
+    axes = _axes(table.normal)
+    heights = table.heights(cloud)
+    view = height_map(_along(cloud, axes[:2]), heights, finest=max(0.5 * noise, 0.0005))
+    smooth = smoothed(view, noise=noise)
+    if chosen is None:
+        least = least_height(smooth, noise=noise) if min_height is None else min_height
+        smooth, _ = over_shadows(view, smooth, smooth > least)
+        blobs = blobs_above(view, smooth, least)
+    else:
+        smooth, blobs = chosen_blob(view, smooth, chosen)
+    return _Surface(table, noise, axes, view, smooth, blobs) if blobs else None
+
+
+def _right_way_up(found: FoundPlane, cloud: NDArray[np.float64]) -> Plane:
+    """Return the found plane with the side up that something stands on."""
+    some = spread_over(cloud, 50_000)
+    heights = found.plane.heights(some)
+    view = height_map(_along(some, _axes(found.plane.normal)[:2]), heights, finest=0.002)
+    smooth = smoothed(view, noise=found.noise)
+    least = least_height(smooth, noise=found.noise)
+    above, below = (smooth > least).sum(), (smooth < -least).sum()
+    return found.plane if above >= below else found.plane.flipped()
+
+
+def _along(points: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the coordinates (n, k) of points (n, 3) along axes (k, 3)."""
+    # Threads, which a product of matrices would start, only wait for each other here.
+    along: NDArray[np.float64] = np.einsum("ij,kj->ik", points, axes)
+    return along
+
+
+def _axes(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return two directions along a table and its normal, shape (3, 3), right-handed."""
+    # The cloud's own x axis where it can be, so that tables in the table's frame keep theirs.
+    along = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
+    x = along - (along @ normal) * normal
+    x /= np.linalg.norm(x)
+    return np.array([x, np.cross(normal, x), normal])
+
+
+def _nearest(surface: _Surface, point: NDArray[np.float64]) -> Blob:
+    """Return the thing nearest to a point (3,) [m] of the cloud's frame."""
+    at = surface.axes[:2] @ point
+
+    def distance(blob: Blob) -> float:
+        away = surface.view.centres(blob.mask) - at
+        return float(np.sqrt(np.min(np.sum(away**2, axis=1))))
+
+    return min(surface.blobs, key=distance)
+
+
+def _turn(surface: _Surface, blob: Blob, axis: ArrayLike | None) -> NDArray[np.float64]:
+    """Return the rotation (2, 2) from the height map's axes to the grid's."""
+    if axis is None:
+        spread = surface.view.centres(blob.mask)
+        spread = spread - spread.mean(axis=0)
+        x = np.linalg.eigh(spread.T @ spread)[1][:, 1]
+        # Of the two ways along it, the one that the cloud's x axis points.
+        x = x if (x[0], x[1]) > (0.0, 0.0) else -x
+    else:
+        x = surface.axes[:2] @ finite_array("axis", axis, (3,))
+        length = float(np.linalg.norm(x))
+        if length < 1e-9:
+            raise PushwiseError(
+                "axis must run along the table; it is zero or stands upright on it."
+            )
+        x = x / length
+    return np.array([x, [-x[1], x[0]]])
+
+
+def _turned(traced: Footprint, turn: NDArray[np.float64]) -> tuple[Footprint, NDArray[np.float64]]:
+    """Return a footprint in the grid frame, and that frame's origin (2,) along its axes [m]."""
+    outline = traced.outline @ turn.T
+    middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    holes = tuple(np.round(hole @ turn.T - middle, 6) for hole in traced.holes)
+    # A micrometre is finer than any sensor and keeps files short.
+    return Footprint(np.round(outline - middle, 6), holes), middle
+
+
+def _cell_heights(
+    cells: Cells,
+    surface: _Surface,
+    blob: Blob,
+    turn: NDArray[np.float64],
+    middle: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the median height of the surface over each cell [m], shape (n,)."""
+    at = surface.view.centres(blob.mask) @ turn.T - middle
+    heights = surface.heights[blob.mask]
+    away, cell = cKDTree(cells.centres).query(at, p=np.inf)
+    within = away <= 0.5 * cells.cell_size
+    result = np.full(len(cells.centres), np.nan)
+    order = np.lexsort((heights[within], cell[within]))
+    cell, heights_in = cell[within][order], heights[within][order]
+    filled, starts, counts = np.unique(cell, return_index=True, return_counts=True)
+    result[filled] = heights_in[starts + counts // 2]
+    # A cell that bridges a gap is as high as the surface next to it.
+    empty = np.isnan(result)
+    if empty.any():
+        result[empty] = heights[cKDTree(at).query(cells.centres[empty])[1]]
+    return np.round(result, 5)
+
+
+def _dropped(
+    surface: _Surface, blob: Blob, finite: NDArray[np.bool_]
+) -> tuple[int, tuple[Dropped, ...]]:
+    """Return how many points are on the object, and what the others are."""
+    view = surface.view
+    seen = view.indices[view.indices >= 0]
+    counts = np.bincount(seen, minlength=view.heights.size).reshape(view.heights.shape)
+    on_it = int(counts[blob.mask].sum())
+    rows: list[Dropped] = []
+    if not finite.all():
+        rows.append(Dropped("not finite", int((~finite).sum())))
+    things = 0
+    for other in surface.blobs:
+        if other is blob:
+            continue
+        points = int(counts[other.mask].sum())
+        x, y = view.centres(other.mask).mean(axis=0)
+        height = float(np.median(surface.heights[other.mask]))
+        px, py, pz = surface.axes.T @ [x, y, surface.table.offset + height]
+        area = 1e4 * other.pixels * view.pixel**2
+        where = f"({px:.3f}, {py:.3f}, {pz:.3f})"
+        share = other.pixels / blob.pixels
+        rows.append(Dropped(f"another thing of {area:.1f} cm2 at {where}", points, share))
+        things += points
+    if (stray := len(view.indices) - len(seen)) > 0:
+        rows.append(Dropped("far from the table", stray))
+    if (rest := len(seen) - on_it - things) > 0:
+        rows.append(Dropped("the table, and stray points over it", rest))
+    return on_it, tuple(rows)
