@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.checks import positive_number
+from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
+from pushwise.objects.camera import Camera, Surface
 from pushwise.objects.drawings import DRAWINGS, Drawing
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
@@ -18,7 +19,7 @@ from pushwise.shape.polygon import simple_polygon
 from pushwise.shape.raster import coverage, lattice_over
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Part", "Thing", "load", "names"]
 
@@ -98,6 +99,31 @@ class Thing:
             for part in self.parts
         )
         return replace(self, parts=parts)
+
+    def points(
+        self,
+        rng: np.random.Generator,
+        *,
+        noise: float = 0.002,
+        outliers: float = 0.0,
+        tilt: float = 0.0,
+        pose: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> NDArray[np.float64]:
+        """Return the cloud [m], shape (n, 3), that a depth camera over the table sees.
+
+        The object's frame is at `pose` (x, y, theta) in the table frame, and the cloud is
+        in the frame of `Camera(tilt)`: `Camera(tilt).pose` takes it to the table frame.
+        The table is in it, but not what the object hides. noise: standard deviation of
+        each point along its ray [m]. outliers: share of points up to 0.2 m off theirs.
+        tilt: of the camera [rad], 0 for straight down.
+        """
+        at = finite_array("pose", pose, (3,))
+        return Camera(tilt).cloud(self._surface, at, rng, noise=noise, outliers=outliers)
+
+    @cached_property
+    def _surface(self) -> Surface:
+        """Its upper surface."""
+        return Surface.of_parts(self.parts)
 
 
 def load(name: str, cell_size: float | None = None) -> Thing:

@@ -1,0 +1,159 @@
+"""`Camera`: a depth camera over a table, and the cloud it sees of a thing drawn in parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from pushwise.checks import finite_number, non_negative_number, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.shape.raster import Lattice, coverage, lattice_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pushwise.objects.thing import Part
+
+__all__ = ["Camera", "Surface"]
+
+# A thing is seen in pixels of this size [m], and its walls in steps of this height [m].
+_RASTER = 0.0005
+_WALL_STEP = 0.001
+# Wild readings lie up to this far before or behind the surface [m].
+_WILD = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A pinhole depth camera that looks at the middle of the table.
+
+    Its frame has x to the right, y down and z along the view.
+    """
+
+    tilt: float = 0.0
+    """Angle between the view and straight down [rad]."""
+    distance: float = 0.6
+    """From the camera to the middle of the table [m]."""
+    columns: int = 640
+    """Width of the image [px]."""
+    rows: int = 480
+    """Height of the image [px]."""
+    focal: float = 615.0
+    """Focal length [px]."""
+
+    def __post_init__(self) -> None:
+        """Refuse a camera that does not look down on the table."""
+        positive_number("distance", self.distance)
+        positive_number("focal", self.focal)
+        if abs(finite_number("tilt", self.tilt)) > np.deg2rad(60.0):
+            raise PushwiseError(f"tilt must be within 60 degrees (1.047 rad); got {self.tilt:g}.")
+
+    @property
+    def pose(self) -> NDArray[np.float64]:
+        """Pose of the camera in the table frame, shape (4, 4): x, y on the table, z up."""
+        s, c = np.sin(self.tilt), np.cos(self.tilt)
+        pose = np.eye(4)
+        pose[:3, :3] = np.array([[1.0, 0.0, 0.0], [0.0, -c, s], [0.0, -s, -c]])
+        pose[:3, 3] = -self.distance * pose[:3, 2]
+        return pose
+
+    def cloud(
+        self,
+        surface: Surface,
+        pose: NDArray[np.float64],
+        rng: np.random.Generator,
+        *,
+        noise: float,
+        outliers: float,
+    ) -> NDArray[np.float64]:
+        """Return the cloud [m], shape (n, 3), in the camera's frame, one point a pixel.
+
+        surface: what stands on the table, its frame at `pose` (x, y, theta). noise: standard
+        deviation of each distance [m]. outliers: share of wild distances.
+        """
+        rays = self._rays()
+        depths = self._depths(rays, surface, pose)
+        depths = depths + non_negative_number("noise", noise) * rng.standard_normal(len(depths))
+        if not 0.0 <= finite_number("outliers", outliers) <= 1.0:
+            raise PushwiseError(f"outliers must be a share from 0 to 1; got {outliers:g}.")
+        wild = rng.random(len(depths)) < outliers
+        depths[wild] += rng.uniform(-_WILD, _WILD, int(wild.sum()))
+        cloud: NDArray[np.float64] = rays * depths[:, None]
+        return cloud
+
+    def _rays(self) -> NDArray[np.float64]:
+        """Return a unit direction a pixel in the camera's frame, shape (rows * columns, 3)."""
+        v, u = np.mgrid[: self.rows, : self.columns].reshape(2, -1) + 0.5
+        x, y = (u - 0.5 * self.columns) / self.focal, (v - 0.5 * self.rows) / self.focal
+        rays = np.stack([x, y, np.ones_like(x)], axis=1)
+        unit: NDArray[np.float64] = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+        return unit
+
+    def _depths(
+        self, rays: NDArray[np.float64], surface: Surface, pose: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return how far each ray goes until it meets the surface or the table [m], (n,)."""
+        camera = self.pose
+        down = np.einsum("ij,kj->ik", rays, camera[:3, :3])
+        eye = camera[:3, 3]
+        if down[:, 2].max() > -0.1:
+            raise PushwiseError(
+                f"tilt {self.tilt:g} rad is too large: the camera sees past the horizon."
+            )
+        depths: NDArray[np.float64] = -eye[2] / down[:, 2]
+        # Into the frame of the thing, where its raster is.
+        turn = np.array([[np.cos(pose[2]), np.sin(pose[2])], [-np.sin(pose[2]), np.cos(pose[2])]])
+        eye_xy, steps = turn @ (eye[:2] - pose[:2]), np.einsum("ij,kj->ik", down[:, :2], turn)
+        # Only rays that pass over the thing's box on their way down can meet it.
+        top = float(surface.heights.max())
+        ends = [eye_xy + steps * ((z - eye[2]) / down[:, 2])[:, None] for z in (0.0, top)]
+        low, high = surface.box()
+        over = np.all(np.maximum(*ends) >= low, axis=1) & np.all(np.minimum(*ends) <= high, axis=1)
+        left = np.flatnonzero(over)
+        for z in np.arange(top, 0.0, -_WALL_STEP):
+            if not len(left):
+                break
+            t = (z - eye[2]) / down[left, 2]
+            height = surface.at(eye_xy + steps[left] * t[:, None])
+            hit = height >= z
+            # A top is met at its own height, a wall, which goes on above, at this one.
+            met = np.where(height[hit] < z + _WALL_STEP, height[hit], z)
+            depths[left[hit]] = (met - eye[2]) / down[left[hit], 2]
+            left = left[~hit]
+        return depths
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """The upper surface of a thing as heights over a raster of its own frame."""
+
+    lattice: Lattice
+    heights: NDArray[np.float64]
+    """[m], shape (rows, columns); zero beside the thing."""
+
+    @classmethod
+    def of_parts(cls, parts: tuple[Part, ...]) -> Self:
+        """Return the surface of parts that stand side by side."""
+        corners = np.concatenate([polygon for part in parts for polygon in part.polygons])
+        lattice = lattice_over(corners, cell_size=_RASTER)
+        heights = np.zeros((lattice.rows, lattice.columns))
+        for part in parts:
+            for polygon in part.polygons:
+                covered = coverage(polygon, lattice) >= 0.5
+                heights[covered] = np.maximum(heights[covered], part.height)
+        return cls(lattice, heights)
+
+    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lower and upper corner of the raster [m], shape (2,) each."""
+        size = np.array([self.lattice.columns, self.lattice.rows]) * self.lattice.cell_size
+        return self.lattice.origin, self.lattice.origin + size
+
+    def at(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the heights [m], shape (n,), at places [m], shape (n, 2)."""
+        ij = np.floor((xy - self.lattice.origin) / self.lattice.cell_size).astype(np.int64)
+        inside = np.all((ij >= 0) & (ij < [self.lattice.columns, self.lattice.rows]), axis=1)
+        result = np.zeros(len(xy))
+        result[inside] = self.heights[ij[inside, 1], ij[inside, 0]]
+        return result
