@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.adjoint import RolloutBar, roll_adjoint
-from pushwise.physics.contact import feature_normal, nearest_feature
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.prepare import Load, Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, Action, Track, roll
+from pushwise.physics.start import ClearStart, clear_start
 
 __all__ = ["Gradient", "Observed", "loss", "loss_and_gradient"]
 
@@ -156,12 +156,13 @@ def _total(
     for stretch in _stretches(records, form):
         push = records[stretch.record].push
         action = _from(action_of(model, push, finger), stretch.begin)
-        start, normal, bend = _clear(stretch, body.ox, body.oy, action, finger)
+        name = f"record {stretch.record}"
+        start = clear_start(name, stretch.pose, body, action)
         ending, _, track = roll(
             body,
             ground,
             action,
-            start,
+            start.pose,
             stretch.twist,
             time_step(push, finger, settings),
             float(stretch.t[-1]),
@@ -170,7 +171,7 @@ def _total(
         )
         if ending != DONE:
             raise SimulationError(
-                f"record {stretch.record}: the model cannot follow this push beyond "
+                f"{name}: the model cannot follow this push beyond "
                 f"t = {stretch.begin + track.t[-1]:.4f} s of {stretch.begin + stretch.t[-1]:.4f} s "
                 + ("(the object tips over the table's edge)." if ending == 1 else "(no solution).")
             )
@@ -190,13 +191,13 @@ def _total(
         )
         if not bar.ok:
             raise SimulationError(
-                f"record {stretch.record}: the load on the table has no derivative, because "
+                f"{name}: the load on the table has no derivative, because "
                 "fewer than three points of the object press on it."
             )
         gradient, parts = into
-        _add(gradient, stretch, push, track, bar, normal, bend)
+        _add(gradient, stretch, push, track, bar, start)
         # Moving the object clear of the finger moves it with the radius, too.
-        parts.append((bar.finger_friction, bar.radius - float(bar.pose[:2] @ normal)))
+        parts.append((bar.finger_friction, bar.radius - float(bar.pose[:2] @ start.normal)))
     return total
 
 
@@ -223,38 +224,6 @@ def _stretches(records: Sequence[Observed], form: Form) -> list[_Stretch]:
 def _from(action: Action, begin: float) -> Action:
     """Return an action with time counted from `begin`."""
     return action._replace(t=action.t - begin, duration=action.duration - begin)
-
-
-def _clear(
-    stretch: _Stretch, ox: Array, oy: Array, action: Action, finger: Finger
-) -> tuple[Array, Array, Array]:
-    """Move an observed pose that noise put under the finger straight out of it.
-
-    Returns the pose, and the derivatives of its position in radius (negative normal, (2,)) and in
-    the finger's position ((2, 2)); zeros where nothing was moved.
-    """
-    untouched = stretch.pose, np.zeros(2), np.zeros((2, 2))
-    if action.t.size == 0:
-        return untouched
-    at = np.array([np.interp(0.0, action.t, action.x), np.interp(0.0, action.t, action.y)])
-    cos, sin = np.cos(stretch.pose[2]), np.sin(stretch.pose[2])
-    turn = np.array([[cos, -sin], [sin, cos]])
-    q = turn.T @ (at - stretch.pose[:2])
-    feature, signed = nearest_feature(q[0], q[1], ox, oy)
-    gap = signed - finger.radius
-    if gap >= 0.0:
-        return untouched
-    if gap < -0.5 * finger.radius:
-        raise SimulationError(
-            f"record {stretch.record}: at t = {stretch.begin:.4f} s the finger, radius "
-            f"{finger.radius:g} m, is {-gap * 1e3:.1f} mm inside the object as observed; "
-            "more than half its radius cannot be noise."
-        )
-    _, nx, ny, curvature = feature_normal(feature, q[0], q[1], ox, oy)
-    n = turn @ np.array([nx, ny])
-    t = np.array([-n[1], n[0]])
-    pose = np.concatenate([stretch.pose[:2] + gap * n, stretch.pose[2:]])
-    return pose, n, np.outer(n, n) + gap * curvature * np.outer(t, t)
 
 
 def _distance(
@@ -291,8 +260,7 @@ def _add(
     push: Push | ForcePush,
     track: Track,
     bar: RolloutBar,
-    normal: Array,
-    bend: Array,
+    start: ClearStart,
 ) -> None:
     """Add one stretch's derivatives to the gradient's arrays."""
     into.mass[:] += bar.mass
@@ -302,7 +270,7 @@ def _add(
         into.force[i] += bar.force
         return
     finger = bar.finger.copy()
-    finger[0] += bend @ bar.pose[:2]
+    finger[0] += start.by_finger @ bar.pose[:2]
     moving = np.minimum(track.t + stretch.begin, push.duration)
     into.start[i] += finger.sum(axis=0)
     into.velocity[i] += moving @ finger

@@ -1,0 +1,98 @@
+"""What is believed of an object before it is pushed.
+
+Masses and frictions of cells are log-normal: ``log m = log(mass / n) + level + pattern``. The
+level is common to all cells; the pattern varies over the object, partly smoothly and partly from
+cell to cell, because weight may rest on a rim, on corners or on feet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.checks import positive_number
+from pushwise.errors import PushwiseError
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["Prior"]
+
+Array = NDArray[np.float64]
+
+UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a tenth of it
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Typical values and how far they may be off; spreads are standard deviations of logs."""
+
+    mass: float = 0.5
+    """Typical total mass [kg]."""
+    mass_doubt: float = 1.5
+    """How far the total may be off."""
+    mass_spread: float = 1.0
+    """How much cells differ in mass, or in the load they carry."""
+    friction: float = 0.35
+    """Typical coefficient of friction between object and table."""
+    friction_doubt: float = 0.7
+    """How far the common level of friction may be off."""
+    friction_spread: float | None = 0.05
+    """How much friction varies over the object; None when nothing is believed about it.
+
+    Slow pushes show the product of weight and friction only. What separates the two, and so puts
+    the centre of mass under the centre of friction, is this number.
+    """
+    finger_doubt: float = 0.5
+    """How far the given friction of the finger may be off."""
+    max_mass: float | None = None
+    """Upper bound of a cell's mass [kg], the paper's m_max."""
+    max_friction: float | None = 2.0
+    """Upper bound of a cell's friction, the paper's mu_max."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no object could have."""
+        for name in (
+            "mass",
+            "mass_doubt",
+            "mass_spread",
+            "friction",
+            "friction_doubt",
+            "finger_doubt",
+        ):
+            positive_number(f"prior {name}", getattr(self, name))
+        for name in ("friction_spread", "max_mass", "max_friction"):
+            value = getattr(self, name)
+            if value is not None:
+                positive_number(f"prior {name}", value)
+        if self.max_friction is not None and self.max_friction <= self.friction:
+            raise PushwiseError(
+                f"prior max_friction must be above the typical friction {self.friction:g}; "
+                f"got {self.max_friction:g}."
+            )
+
+    def check(self, grid: CellGrid) -> None:
+        """Refuse bounds that leave no room for the typical mass."""
+        if self.max_mass is not None and self.max_mass <= self.mass / grid.n_cells:
+            raise PushwiseError(
+                f"prior max_mass must be above the typical mass of a cell, "
+                f"{self.mass / grid.n_cells:g} kg ({self.mass:g} kg over {grid.n_cells} cells); "
+                f"got {self.max_mass:g} kg."
+            )
+
+    def factors(self, grid: CellGrid) -> tuple[Array, Array]:
+        """Return square roots of the covariances of log mass and log friction, (n, n) each."""
+        spread = UNBOUNDED_SPREAD if self.friction_spread is None else self.friction_spread
+        mass = _covariance(grid, self.mass_doubt, self.mass_spread, smooth=0.7)
+        friction = _covariance(grid, self.friction_doubt, spread, smooth=0.98)
+        return np.linalg.cholesky(mass), np.linalg.cholesky(friction)
+
+
+def _covariance(grid: CellGrid, doubt: float, spread: float, *, smooth: float) -> Array:
+    """Return the covariance of a common level and a pattern, a share of it smooth, (n, n)."""
+    gap = grid.centres[:, None] - grid.centres
+    length = 0.5 * np.sqrt(grid.area)
+    near = np.exp(-0.5 * np.sum(gap**2, axis=-1) / length**2)
+    pattern = smooth * near + (1.0 - smooth) * np.eye(grid.n_cells)
+    found: Array = doubt**2 + spread**2 * pattern
+    return found
