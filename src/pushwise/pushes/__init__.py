@@ -1,5 +1,6 @@
-"""What happened: records of pushes."""
+"""What happened: records of pushes, and logs of them in files."""
 
-from pushwise.pushes.record import PushRecord
+from pushwise.pushes.log import PushLog
+from pushwise.pushes.record import Noise, PushRecord
 
-__all__ = ["PushRecord"]
+__all__ = ["Noise", "PushLog", "PushRecord"]

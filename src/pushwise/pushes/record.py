@@ -7,14 +7,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.checks import finite_array
+from pushwise.checks import finite_array, non_negative_number
 from pushwise.errors import PushwiseError
 from pushwise.physics.actions import ForcePush, Push
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PushRecord"]
+__all__ = ["Noise", "PushRecord"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How exact measurements are: a standard deviation for each kind."""
+
+    position: float = 0.0
+    """Of the positions x and y [m]."""
+    angle: float = 0.0
+    """Of the angle theta [rad]."""
+    force: float = 0.0
+    """Of each component of the force [N]."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        set_field = object.__setattr__
+        for kind in ("position", "angle", "force"):
+            set_field(self, kind, non_negative_number(f"noise {kind}", getattr(self, kind)))
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -31,7 +49,16 @@ class PushRecord:
     theta is unwrapped: it counts on past pi, so that differences are rotations.
     """
     force: NDArray[np.float64] | None
-    """Force of the finger on the object [N] in the table frame, shape (T, 2), if measured."""
+    """Mean force of the finger on the object [N] in the table frame since the sample before,
+    shape (T, 2), if measured."""
+    finger: NDArray[np.float64] | None
+    """The finger's centre [m] in the table frame, shape (T, 2); None under a `ForcePush`."""
+    noise: Noise | None
+    """How exact the measurements are, if known."""
+    fell: bool
+    """Whether the object fell off the table; the record then ends where it began to."""
+    source: str
+    """Where the record comes from, in words."""
 
     def __init__(
         self,
@@ -39,8 +66,13 @@ class PushRecord:
         t: ArrayLike,
         pose: ArrayLike,
         force: ArrayLike | None = None,
+        *,
+        finger: ArrayLike | None = None,
+        noise: Noise | None = None,
+        fell: bool = False,
+        source: str = "",
     ) -> None:
-        """Check and copy the arrays."""
+        """Check and copy the arrays; without a finger path, the finger moved as the push says."""
         if not isinstance(push, Push | ForcePush):
             raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
         set_field = object.__setattr__
@@ -59,3 +91,18 @@ class PushRecord:
         if force is not None:
             force = finite_array("force", force, (samples, 2))
         set_field(self, "force", force)
+        if finger is None and isinstance(push, Push):
+            finger = finger_path(push, self.t)
+        if finger is not None:
+            finger = finite_array("finger", finger, (samples, 2))
+        set_field(self, "finger", finger)
+        set_field(self, "noise", noise)
+        set_field(self, "fell", bool(fell))
+        set_field(self, "source", source)
+
+
+def finger_path(push: Push, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the finger's centre [m] at times t (T,) of a push, shape (T, 2); then it rests."""
+    moved = np.clip(t, 0.0, push.duration)[:, None] * push.velocity
+    path: NDArray[np.float64] = push.start + moved
+    return path

@@ -12,7 +12,7 @@ from pushwise.errors import PushwiseError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["contains", "signed_area", "simple_polygon"]
+__all__ = ["contains", "outline_distance", "placed", "signed_area", "simple_polygon"]
 
 
 def simple_polygon(name: str, value: ArrayLike) -> NDArray[np.float64]:
@@ -56,6 +56,22 @@ def contains(polygon: NDArray[np.float64], points: NDArray[np.float64]) -> NDArr
         straddles = (ay > y) != (by > y)
         inside ^= straddles & (x < ax + (y - ay) * ((bx - ax) / (by - ay)))
     return inside
+
+
+def placed(points: NDArray[np.float64], pose: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return points of the grid frame [m], shape (n, 2), on the table at a pose (3,)."""
+    cos, sin = np.cos(pose[2]), np.sin(pose[2])
+    turned: NDArray[np.float64] = points @ np.array([[cos, sin], [-sin, cos]]) + pose[:2]
+    return turned
+
+
+def outline_distance(outline: NDArray[np.float64], point: NDArray[np.float64]) -> float:
+    """Return how far a point (2,) is outside a polygon (k, 2) [m]; negative when inside."""
+    edge = np.roll(outline, -1, axis=0) - outline
+    along = np.sum((point - outline) * edge, axis=1) / np.sum(edge**2, axis=1)
+    nearest = outline + np.clip(along, 0.0, 1.0)[:, None] * edge
+    distance = float(np.hypot(*(point - nearest).T).min())
+    return -distance if contains(outline, point[None])[0] else distance
 
 
 def _refuse_repeated_corner(name: str, corners: NDArray[np.float64]) -> None:

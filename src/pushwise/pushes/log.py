@@ -1,0 +1,139 @@
+"""`PushLog`: many records, the grid whose frame their poses give, and where they come from.
+
+On disk a log is one tidy CSV file, a row a sample, and beside it a JSON header of the same name:
+
+    push,t,x,y,theta,finger_x,finger_y[,fx,fy]
+    0,0.0,0.0,0.0,0.0,-0.12,0.03
+    0,2.0,0.08,0.01,-0.25,0.08,0.03
+
+Metres, seconds, radians and newtons; the pose is that of the grid frame, the finger's place that
+of its centre, the force that on the object. Two rows a push are enough, and the header may be
+missing: a person can write a log by hand. `logfile` reads the rows, `LogWriter` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, overload
+
+from pushwise.checks import positive_number
+from pushwise.errors import PushwiseError
+from pushwise.pushes.logfile import LogWriter, read_records
+from pushwise.pushes.record import Noise, PushRecord
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["PushLog", "header_path"]
+
+_FORMAT = "pushwise log 1"
+_UNITS = "m, rad, s, N; poses of the grid frame, finger centre and force in the table frame"
+
+
+@dataclass(frozen=True, eq=False)
+class PushLog(Sequence[PushRecord]):
+    """Records of pushes of one object, in the order they happened."""
+
+    records: tuple[PushRecord, ...] = ()
+    """What happened."""
+    grid: CellGrid | None = None
+    """The object's cells; the records' poses are those of its frame."""
+    finger_radius: float | None = None
+    """Radius of the finger [m]."""
+    noise: Noise | None = None
+    """How exact the measurements are, if known."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Where the log comes from: whatever JSON can hold."""
+
+    def __post_init__(self) -> None:
+        """Check the radius and freeze the records."""
+        object.__setattr__(self, "records", tuple(self.records))
+        if self.finger_radius is not None:
+            positive_number("finger_radius", self.finger_radius)
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self.records)
+
+    @overload
+    def __getitem__(self, index: int) -> PushRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[PushRecord]: ...
+    def __getitem__(self, index: int | slice) -> PushRecord | Sequence[PushRecord]:
+        """Return one record, or a slice of them."""
+        return self.records[index]
+
+    def __iter__(self) -> Iterator[PushRecord]:
+        """Walk over the records."""
+        return iter(self.records)
+
+    @classmethod
+    def load(cls, path: str | Path) -> PushLog:
+        """Read a log; a file that cannot be right is refused with the number of its line."""
+        path = Path(path)
+        header = _read_header(path)
+        noise = None if header.get("noise") is None else Noise(**header["noise"])
+        grid = header.get("grid")
+        return cls(
+            read_records(path, noise=noise, complete_lines=bool(header)),
+            None if grid is None else CellGrid(**grid),
+            header.get("finger_radius"),
+            noise,
+            header.get("provenance", {}),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the log to a new CSV file and its header beside it."""
+        with self.writer(path) as writer:
+            for record in self.records:
+                writer.append(record)
+
+    def writer(self, path: str | Path) -> LogWriter:
+        """Start a new file for a log with this header, and return what appends records to it."""
+        path = Path(path)
+        for file in (path, header_path(path)):
+            if file.exists():
+                raise PushwiseError(f"{file} exists; a log never overwrites a file.")
+        header_path(path).write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
+        return LogWriter(path)
+
+    def header(self) -> dict[str, Any]:
+        """Return what the JSON header holds."""
+        grid, noise = self.grid, self.noise
+        return {
+            "format": _FORMAT,
+            "units": _UNITS,
+            "provenance": dict(self.provenance),
+            "finger_radius": self.finger_radius,
+            "noise": noise
+            and {"position": noise.position, "angle": noise.angle, "force": noise.force},
+            "grid": grid
+            and {
+                "cell_size": grid.cell_size,
+                "centres": grid.centres.tolist(),
+                "heights": grid.heights.tolist(),
+                "outline": grid.outline.tolist(),
+            },
+        }
+
+
+def header_path(path: Path) -> Path:
+    """Return the name of a log's header: log.json beside log.csv."""
+    if path.suffix != ".csv":
+        raise PushwiseError(f"a log is a .csv file with a .json header beside it; got {path}.")
+    return path.with_suffix(".json")
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    """Return the JSON header beside a log, empty when there is none."""
+    file = header_path(path)
+    if not file.exists():
+        return {}
+    try:
+        header = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise PushwiseError(f"{file} must be a JSON header of a push log; {error}.") from None
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise PushwiseError(f"{file} must be a header with the format {_FORMAT!r}.")
+    return header
