@@ -1,0 +1,184 @@
+"""What the simulated worlds share: a hidden object, noise, samples, and what a camera sees."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.errors import PushwiseError, SimulationError
+from pushwise.objects.camera import Camera
+from pushwise.objects.thing import Thing
+from pushwise.physics.actions import Finger, Push
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.pushes.record import Noise, PushRecord
+from pushwise.shape.polygon import contains, outline_distance, placed
+from pushwise.worlds.world import Observation
+
+__all__ = ["Motion", "SimulatedWorld"]
+
+_CLOUD_PITCH = 0.002  # m between the points of a bare model's cloud
+_DEPTH_NOISE = 0.001  # m; of a depth camera at half a metre
+
+
+class Motion(NamedTuple):
+    """A push carried out, free of noise (table frame)."""
+
+    t: NDArray[np.float64]  # (T,)
+    pose: NDArray[np.float64]  # (T, 3)
+    force: NDArray[np.float64]  # (T, 2), mean since the sample before
+    finger: NDArray[np.float64]  # (T, 2)
+    fell: bool
+
+
+class SimulatedWorld(ABC):
+    """A world around a hidden object. Each push starts from where the last one left it, at rest.
+
+    Subclasses carry out pushes; this class keeps the pose, adds the noise and looks.
+    """
+
+    def __init__(
+        self,
+        thing: Thing | ObjectModel,
+        table: Table | None = None,
+        *,
+        seed: int = 0,
+        pose: ArrayLike = (0.0, 0.0, 0.0),
+        finger: Finger | None = None,
+        noise: Noise | None = None,
+        rate: float = 50.0,
+    ) -> None:
+        """Put an object on a table.
+
+        thing: the object, or only its model. table: the default `Table` when not given.
+        seed: of the noise. pose: of the grid frame at the start, shape (3,). noise: of the
+        records and of `observe`; none when not given. rate: samples of a record per second [Hz].
+        """
+        if not isinstance(thing, Thing | ObjectModel):
+            raise PushwiseError(
+                f"thing must be a Thing or an ObjectModel; got {type(thing).__name__}."
+            )
+        self._thing = thing
+        self._model = thing.model if isinstance(thing, Thing) else thing
+        self._table = Table() if table is None else table
+        self._finger = Finger() if finger is None else finger
+        self._noise = Noise() if noise is None else noise
+        self._rate = positive_number("rate", rate)
+        self._start = finite_array("pose", pose, (3,))
+        self.reset(seed)
+
+    @property
+    def table(self) -> Table:
+        """The table."""
+        return self._table
+
+    @property
+    def finger(self) -> Finger:
+        """The finger."""
+        return self._finger
+
+    @property
+    def noise(self) -> Noise:
+        """How exact the measurements are."""
+        return self._noise
+
+    @property
+    def fell(self) -> bool:
+        """Whether the object has fallen off the table."""
+        return self._fell
+
+    def reset(self, seed: int) -> None:
+        """Put the object back where it started; `seed` decides the noise from here."""
+        self._rng = np.random.default_rng(non_negative_integer("seed", seed))
+        self._pose: NDArray[np.float64] = self._start.copy()
+        self._fell = self._falls(self._pose)
+
+    def observe(self) -> Observation:
+        """Look at the object from above, with noise."""
+        self._refuse_fallen()
+        return Observation(self._cloud(), self._noisy(self._pose[None])[0])
+
+    def push(self, push: Push) -> PushRecord:
+        """Carry out a push, wait until the object rests, and tell what happened.
+
+        Raises SimulationError when the finger starts inside the object or the object has fallen.
+        """
+        self._refuse_fallen()
+        if not isinstance(push, Push):
+            raise PushwiseError(f"a world's finger makes a Push; got {type(push).__name__}.")
+        done = self._attempted(push)
+        outline = placed(self._model.grid.outline, self._pose)
+        if outline_distance(outline, done.start) < self._finger.radius:
+            x, y = done.start
+            raise SimulationError(
+                f"the finger, centre ({x:.4f}, {y:.4f}) m and radius {self._finger.radius:g} m, "
+                "starts inside the object; start it clear of the outline."
+            )
+        motion = self._carried_out(done, self._pose)
+        self._pose, self._fell = motion.pose[-1], motion.fell
+        force = motion.force + self._noise.force * self._rng.standard_normal(motion.force.shape)
+        return PushRecord(
+            push,
+            motion.t,
+            self._noisy(motion.pose),
+            force,
+            finger=motion.finger,
+            noise=self._noise,
+            fell=motion.fell,
+            source=type(self).__name__,
+        )
+
+    @abstractmethod
+    def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
+        """Push the object, at rest at `pose`, and return how it moved until it rested again."""
+
+    def _attempted(self, push: Push) -> Push:
+        """Return the push that really happens when `push` is asked for."""
+        return push
+
+    def _falls(self, pose: NDArray[np.float64]) -> bool:
+        """Return whether the object falls when it is let go at `pose`."""
+        return False
+
+    def _refuse_fallen(self) -> None:
+        """Raise when there is nothing left on the table."""
+        if self._fell:
+            raise SimulationError("the object has fallen off the table; reset the world.")
+
+    def _noisy(self, pose: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return poses (T, 3) as a camera would measure them."""
+        deviation = np.array([self._noise.position, self._noise.position, self._noise.angle])
+        measured: NDArray[np.float64] = pose + deviation * self._rng.standard_normal(pose.shape)
+        return measured
+
+    def _cloud(self) -> NDArray[np.float64]:
+        """Return what a depth camera right above the object sees [m], shape (N, 3)."""
+        if isinstance(self._thing, Thing):
+            x, y, theta = self._pose
+            seen = self._thing.points(self._rng, noise=_DEPTH_NOISE, pose=(0.0, 0.0, theta))
+            camera = Camera().pose
+            cloud: NDArray[np.float64] = seen @ camera[:3, :3].T + camera[:3, 3] + [x, y, 0.0]
+            # Beyond the table's edge there is only the object to be seen.
+            grid = self._model.grid
+            on_table = contains(self._table.polygon, cloud[:, :2])
+            kept: NDArray[np.float64] = cloud[on_table | (cloud[:, 2] > 0.5 * grid.heights.min())]
+            return kept
+        grid = self._model.grid
+        count = int(np.ceil(grid.cell_size / _CLOUD_PITCH))
+        side = (np.arange(count) + 0.5) / count - 0.5
+        sub = grid.cell_size * np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+        xy = placed((grid.centres[:, None] + sub).reshape(-1, 2), self._pose)
+        z = np.repeat(grid.heights, len(sub))
+        return np.column_stack([xy, z + _DEPTH_NOISE * self._rng.standard_normal(len(z))])
+
+    def _times(self, duration: float, end: float) -> NDArray[np.float64]:
+        """Return sample times [s] from 0 to `end` that include the end of the push."""
+        stop = min(duration, end)
+        t = np.linspace(0.0, stop, int(np.ceil(stop * self._rate)) + 1)
+        if end <= stop:
+            return t
+        rest = np.linspace(stop, end, int(np.ceil((end - stop) * self._rate)) + 1)
+        return np.concatenate([t, rest[1:]])
