@@ -1,0 +1,173 @@
+"""The MuJoCo model of a table, an object on it and what touches it.
+
+MuJoCo relaxes contact: the normal force of a contact is
+
+    f_n = D (k d |r| + b_n w_n + mu b_t |v_t|),      D = m d / (1 - d)
+
+with depth r, approach speed w_n, sliding speed v_t and impedance d (Computation, "Constraint
+model"; the last term is the relaxed cone's). So a contact that slides faster is loaded more, by
+up to everything with the default d = 0.9: this is why MuJoCo "loads the rim" of a turning
+object. Coulomb's law is what remains when D mu b_t |v_t| is small against the load. Hence:
+
+- a small impedance d, such that all feet together have the weight `_SHARE` of the object;
+- stiffness and damping at the limit of the time step, so that the object sinks in by 0.1 mm;
+- `solreffriction`, a damping b_t of friction alone, small but for stiction;
+- a large `impratio`: full friction from about 1 mm/s.
+
+A cell touches the table with a foot whose corners are its four Gauss points, as friction summed
+over the cell's square needs; corners of the whole square would brake rotation by 3 % too much
+(a 0.2 m square of 25 cells). The whole cell stands 0.5 mm higher: it holds at the table's edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.physics.actions import Finger
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel, Table
+
+__all__ = ["FLOOR", "TIME_STEP", "object_scene", "table_frame"]
+
+TIME_STEP = 0.002
+"""[s]"""
+FLOOR = -0.7
+"""Height of the floor, the table's top being 0 [m]."""
+
+_IMPRATIO = 1e4
+_SHARE = 1.0
+_STIFFNESS = 1.2 / TIME_STEP**2  # 1/s^2
+_DAMPING = 1.2 / TIME_STEP  # 1/s
+_FRICTION_DAMPING = 50.0  # 1/s
+_FINGER_IMPEDANCE = 0.1
+_FINGER_STIFFNESS = 0.4 / TIME_STEP**2
+_FINGER_DAMPING = 0.8 / TIME_STEP
+_FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
+_FINGER_HALF_HEIGHT = 0.001  # m; low, so that it touches at one height
+_FOOT = 0.0005  # m a foot stands out below its cell
+_WALL = 0.001  # m; half the thickness of the outline's walls
+_TABLE = 0.02  # m; half the thickness of the table's top
+
+
+def object_scene(
+    model: ObjectModel, table: Table, finger: Finger, *, bodies: str = "", pairs: str = ""
+) -> str:
+    """Return MJCF of the table, the floor, the object and the finger.
+
+    bodies, pairs: more MJCF of the world and of its contact pairs; a body of theirs may touch
+    the geoms cell0, cell1, ... of the object.
+    """
+    k = len(model.grid.outline)
+    touching = [
+        *_table_pairs(model),
+        *(_finger_pair(i, finger) for i in range(k)),
+    ]
+    return f"""
+<mujoco model="pushwise">
+ <compiler angle="radian"/>
+ <option timestep="{TIME_STEP}" gravity="0 0 {-GRAVITY}" cone="elliptic" impratio="{_IMPRATIO}"
+  solver="Newton" tolerance="1e-10" integrator="Euler"/>
+ <default><geom contype="0" conaffinity="0"/></default>
+ <worldbody>
+  <geom name="floor" type="plane" size="5 5 0.1" pos="0 0 {FLOOR}" conaffinity="2"/>
+  {_table_geom(table)}
+  <body name="object">
+   <freejoint/>
+   {_object_geoms(model)}
+  </body>
+  <body name="finger">
+   <joint type="slide" axis="1 0 0"/>
+   <joint type="slide" axis="0 1 0"/>
+   <geom name="finger" type="cylinder" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
+    pos="0 0 {0.5 * model.grid.heights.min()}" mass="{_FINGER_MASS}"/>
+  </body>
+  {bodies}
+ </worldbody>
+ <contact>{"".join(touching)}{pairs}</contact>
+</mujoco>"""
+
+
+def table_frame(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return centre (2,), half sides (2,) [m] and angle [rad] of a rectangular table."""
+    corners = table.polygon
+    sides = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(*sides.T)
+    square = len(corners) == 4 and abs(sides[0] @ sides[1]) < 1e-9 * lengths[0] * lengths[1]
+    if not square or not np.allclose(sides[0], -sides[2]):
+        raise PushwiseError(
+            f"this world needs a rectangular table; got a polygon of {len(corners)} corners."
+        )
+    angle = float(np.arctan2(sides[0, 1], sides[0, 0]))
+    return corners.mean(axis=0), 0.5 * lengths[:2], angle
+
+
+def _table_geom(table: Table) -> str:
+    """Return the table's top, a box whose upper side is at height 0."""
+    (x, y), (a, b), angle = table_frame(table)
+    return (
+        f'<geom name="table" type="box" size="{a} {b} {_TABLE}" pos="{x} {y} {-_TABLE}" '
+        f'euler="0 0 {angle}"/>'
+    )
+
+
+def _object_geoms(model: ObjectModel) -> str:
+    """Return a box and a foot a cell, and a wall a side of the outline, in the grid frame.
+
+    Boxes carry the mass, feet the friction, and the finger touches the walls.
+    """
+    grid = model.grid
+    half = 0.5 * grid.cell_size
+    geoms = []
+    for i, (x, y) in enumerate(grid.centres.tolist()):
+        height = 0.5 * (grid.heights[i] - _FOOT)
+        geoms.append(
+            f'<geom name="cell{i}" type="box" size="{half} {half} {height}" '
+            f'pos="{x} {y} {height + _FOOT}" mass="{model.mass[i]}" contype="2"/>'
+            f'<geom name="foot{i}" type="box" size="{half / 3**0.5} {half / 3**0.5} {2 * _FOOT}" '
+            f'pos="{x} {y} {2 * _FOOT}" mass="0"/>'
+        )
+    height = 0.5 * grid.heights.min()
+    ends = np.roll(grid.outline, -1, axis=0)
+    for i, (a, b) in enumerate(zip(grid.outline, ends, strict=True)):
+        length = float(np.hypot(*(b - a)))
+        along = (b - a) / length
+        x, y = 0.5 * (a + b) + _WALL * np.array([-along[1], along[0]])
+        geoms.append(
+            f'<geom name="wall{i}" type="box" size="{0.5 * length} {_WALL} {height}" '
+            f'pos="{x} {y} {height}" euler="0 0 {np.arctan2(along[1], along[0])}" mass="0"/>'
+        )
+    return "".join(geoms)
+
+
+def _table_pairs(model: ObjectModel) -> list[str]:
+    """Return the contacts of feet and cells with the table, each with its own friction."""
+    n = model.grid.n_cells
+    impedance = _SHARE / (4 * n + _SHARE)  # d / (1 - d) = share / number of contacts
+    soft = _softness(impedance, _STIFFNESS, _DAMPING)
+    return [
+        f'<pair geom1="table" geom2="{part}{i}" condim="3" friction="{mu} {mu}" {soft}/>'
+        for i, mu in enumerate(model.friction.tolist())
+        for part in ("foot", "cell")
+    ]
+
+
+def _finger_pair(wall: int, finger: Finger) -> str:
+    """Return the contact of the finger with a wall."""
+    mu = finger.friction
+    soft = _softness(_FINGER_IMPEDANCE, _FINGER_STIFFNESS, _FINGER_DAMPING)
+    return f'<pair geom1="finger" geom2="wall{wall}" condim="3" friction="{mu} {mu}" {soft}/>'
+
+
+def _softness(impedance: float, stiffness: float, damping: float) -> str:
+    """Return attributes of a contact of constant impedance.
+
+    MuJoCo divides the stiffness by the impedance twice and multiplies it once, and divides the
+    damping; undone here, `stiffness` [1/s^2] and `damping` [1/s] are what acts.
+    """
+    d = impedance
+    return (
+        f'solimp="{d} {d} 0.001" solref="{-stiffness * d} {-damping * d}" '
+        f'solreffriction="-1 {-_FRICTION_DAMPING * d}"'
+    )
