@@ -110,7 +110,8 @@ class Camera:
         top = float(surface.heights.max())
         ends = [eye_xy + steps * ((z - eye[2]) / down[:, 2])[:, None] for z in (0.0, top)]
         low, high = surface.box()
-        over = np.all(np.maximum(*ends) >= low, axis=1) & np.all(np.minimum(*ends) <= high, axis=1)
+        above, below = np.maximum(*ends) >= low, np.minimum(*ends) <= high
+        over = above[:, 0] & above[:, 1] & below[:, 0] & below[:, 1]
         left = np.flatnonzero(over)
         for z in np.arange(top, 0.0, -_WALL_STEP):
             if not len(left):
@@ -152,8 +153,8 @@ class Surface:
 
     def at(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the heights [m], shape (n,), at places [m], shape (n, 2)."""
-        ij = np.floor((xy - self.lattice.origin) / self.lattice.cell_size).astype(np.int64)
-        inside = np.all((ij >= 0) & (ij < [self.lattice.columns, self.lattice.rows]), axis=1)
+        x, y = ((xy - self.lattice.origin) / self.lattice.cell_size).T
+        inside = (x >= 0.0) & (x < self.lattice.columns) & (y >= 0.0) & (y < self.lattice.rows)
         result = np.zeros(len(xy))
-        result[inside] = self.heights[ij[inside, 1], ij[inside, 0]]
+        result[inside] = self.heights[y[inside].astype(np.int64), x[inside].astype(np.int64)]
         return result

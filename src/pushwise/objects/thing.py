@@ -108,6 +108,7 @@ class Thing:
         outliers: float = 0.0,
         tilt: float = 0.0,
         pose: ArrayLike = (0.0, 0.0, 0.0),
+        camera: Camera | None = None,
     ) -> NDArray[np.float64]:
         """Return the cloud [m], shape (n, 3), that a depth camera over the table sees.
 
@@ -115,10 +116,11 @@ class Thing:
         in the frame of `Camera(tilt)`: `Camera(tilt).pose` takes it to the table frame.
         The table is in it, but not what the object hides. noise: standard deviation of
         each point along its ray [m]. outliers: share of points up to 0.2 m off theirs.
-        tilt: of the camera [rad], 0 for straight down.
+        tilt: of the camera [rad], 0 for straight down; a `camera` brings its own.
         """
         at = finite_array("pose", pose, (3,))
-        return Camera(tilt).cloud(self._surface, at, rng, noise=noise, outliers=outliers)
+        camera = Camera(tilt) if camera is None else camera
+        return camera.cloud(self._surface, at, rng, noise=noise, outliers=outliers)
 
     @cached_property
     def _surface(self) -> Surface:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,10 +56,11 @@ def read_image(path: Path) -> NDArray[np.float64]:
     """Read an image with one number a pixel, shape (rows, columns), in the file's own type."""
     from PIL import Image
 
-    data = _bytes(path)  # Says what is wrong with the path, before the library does.
     try:
-        import io
-
+        data = _bytes(path)
+    except PushwiseError as error:
+        raise PushwiseError(f"{path.name}: {error}") from None
+    try:
         with Image.open(io.BytesIO(data)) as image:
             pixels = np.asarray(image)
     except Exception as error:  # The library raises a dozen kinds.
@@ -81,15 +84,14 @@ def _bytes(path: Path) -> bytes:
 
 def _mesh_file(path: Path, kind: str) -> Shape:
     """Read a PLY, OBJ or STL file with trimesh."""
-    import io
-
     import trimesh
 
     data = _bytes(path)
     if kind == "ply":
         _check_ply_size(data)
     try:
-        with np.errstate(all="ignore"):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # Damage shows in what is read, not in remarks.
             loaded = trimesh.load(
                 io.BytesIO(data), file_type=kind, process=False, maintain_order=True
             )
@@ -162,8 +164,6 @@ def _is_number(word: str) -> bool:
 
 def _array(path: Path) -> NDArray[np.float64]:
     """Read a NumPy array of shape (n, 3); of several in an NPZ file, the one named points."""
-    import io
-
     data = io.BytesIO(_bytes(path))
     try:
         loaded = np.load(data, allow_pickle=False)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import ndimage
 
+from pushwise.shape.plane import spread_over
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HeightMap", "height_map", "smoothed"]
+__all__ = ["FARTHEST", "HeightMap", "height_map", "smoothed"]
 
 # What lies farther from the table than this [m] is neither table nor object.
-_FARTHEST = 0.5
+FARTHEST = 0.5
 _MOST_PIXELS = 1_500  # Along one side.
 # Side of a pixel, in distances between points: four of five random pixels see one.
 _PIXEL = 1.25
@@ -48,17 +50,18 @@ def height_map(
 
     Pixels are a little wider than the points are apart, but not less than `finest` [m].
     """
-    near = np.flatnonzero(np.abs(heights) < _FARTHEST)
+    near = np.flatnonzero(np.abs(heights) < FARTHEST)
     low, high = _region(xy[near])
     pixel = max(
         _PIXEL * _spacing(xy[near], low, high), finest, float((high - low).max()) / _MOST_PIXELS
     )
     columns, rows = (np.floor((high - low) / pixel).astype(np.int64) + 1).tolist()
-    ij = np.floor((xy[near] - low) / pixel).astype(np.int64)
-    inside = np.all((ij >= 0) & (ij < [columns, rows]), axis=1)
-    indices = np.full(len(xy), -1, dtype=np.int64)
-    indices[near[inside]] = ij[inside, 1] * columns + ij[inside, 0]
+    # Column by column: a million pairs are slow to reduce a pair at a time.
+    i, j = (np.floor((xy[near, k] - low[k]) / pixel).astype(np.int64) for k in (0, 1))
+    inside = (i >= 0) & (i < columns) & (j >= 0) & (j < rows)
     seen = near[inside]
+    indices = np.full(len(xy), -1, dtype=np.int64)
+    indices[seen] = j[inside] * columns + i[inside]
     image = np.full(rows * columns, np.nan)
     pixels, medians = _medians(indices[seen], heights[seen])
     image[pixels] = medians
@@ -92,19 +95,23 @@ def smoothed(view: HeightMap, *, noise: float) -> NDArray[np.float64]:
 
 def _region(xy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the lower and upper corner [m] of where points are, but for a few far ones."""
-    low, high = np.percentile(xy[:: max(1, len(xy) // 100_000)], [1.0, 99.0], axis=0)
+    low, high = np.percentile(spread_over(xy, 20_000), [1.0, 99.0], axis=0)
     margin = 0.15 * (high - low) + 1e-9
-    return np.maximum(low - margin, xy.min(axis=0)), np.minimum(high + margin, xy.max(axis=0))
+    least = [xy[:, 0].min(), xy[:, 1].min()]
+    most = [xy[:, 0].max(), xy[:, 1].max()]
+    return np.maximum(low - margin, least), np.minimum(high + margin, most)
 
 
 def _spacing(xy: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
     """Return how far apart points [m], shape (n, 2), typically are [m]."""
     # Count them over squares coarse enough to hold some; the median forgets outliers.
-    square = max(float((high - low).max()), 1e-9) / min(64.0, max(1.0, len(xy) ** 0.5 / 4.0))
-    ij = np.clip(np.floor((xy - low) / square), -1, 10**6).astype(np.int64) + 1
-    flat = ij[:, 1] * (int(ij[:, 0].max()) + 1) + ij[:, 0]
-    _, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
-    return float(square / np.sqrt(np.median(counts[inverse])))
+    some = spread_over(xy, 20_000)
+    count = min(64.0, max(1.0, len(some) ** 0.5 / 4.0))
+    square = max(float((high - low).max()), 1e-9) / count
+    ij = np.clip(np.floor((some - low) / square), -1, count + 1.0).astype(np.int64) + 1
+    flat = ij[:, 1] * 70 + ij[:, 0]
+    crowd = np.bincount(flat)[flat] * (len(xy) / len(some))
+    return float(square / np.sqrt(np.median(crowd)))
 
 
 def _medians(
@@ -112,10 +119,10 @@ def _medians(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct groups (g,) and the median of the values of each, shape (g,)."""
     # One sort of whole numbers, the group in the high bits, is the fastest way to all medians.
-    steps = np.rint((values + _FARTHEST) / _QUANTUM).astype(np.int64)
+    steps = np.rint((values + FARTHEST) / _QUANTUM).astype(np.int64)
     keys = np.sort((groups << 21) | np.clip(steps, 0, (1 << 21) - 1))
     starts = np.flatnonzero(np.diff(keys >> 21, prepend=-1))
     counts = np.diff(starts, append=len(keys))
     low = keys[starts + (counts - 1) // 2] & ((1 << 21) - 1)
     high = keys[starts + counts // 2] & ((1 << 21) - 1)
-    return keys[starts] >> 21, 0.5 * (low + high) * _QUANTUM - _FARTHEST
+    return keys[starts] >> 21, 0.5 * (low + high) * _QUANTUM - FARTHEST

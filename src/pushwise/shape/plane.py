@@ -17,9 +17,9 @@ __all__ = ["FoundPlane", "Plane", "find_table", "spread_over"]
 
 # Points this near a trial plane speak for it [m]: three times the noise of a poor depth camera.
 _TRIAL_DISTANCE = 0.006
-_TRIALS = 400
-_TRIAL_POINTS = 4_000
-_FIT_POINTS = 60_000
+_TRIALS = 300
+_TRIAL_POINTS = 1_500
+_FIT_POINTS = 30_000
 # A plane that fewer points than this lie on is not the table.
 _LEAST_SHARE = 0.1
 # No object that is pushed around on a table is taller [m]; the floor is farther below.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -12,18 +12,11 @@ from pushwise.errors import PushwiseError
 from pushwise.shape.cells import Cells, choose_cells
 from pushwise.shape.footprint import Footprint
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.heightmap import HeightMap, height_map, smoothed
-from pushwise.shape.plane import FoundPlane, Plane, find_table, spread_over
+from pushwise.shape.plane import Plane
+from pushwise.shape.polygon import signed_area
 from pushwise.shape.scan import Dropped
-from pushwise.shape.surface import (
-    Blob,
-    blobs_above,
-    chosen_blob,
-    is_among,
-    least_height,
-    over_shadows,
-    trace_footprint,
-)
+from pushwise.shape.surface import Blob, trace_footprint
+from pushwise.shape.tabletop import Tabletop, find_tabletop
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,19 +40,6 @@ class Found(TypedDict):
     dropped: tuple[Dropped, ...]
 
 
-class _Surface(NamedTuple):
-    """A cloud over its table."""
-
-    table: Plane
-    noise: float
-    axes: NDArray[np.float64]
-    """Two directions along the table and its normal, shape (3, 3), one a row."""
-    view: HeightMap
-    heights: NDArray[np.float64]
-    """Smoothed [m], shape (rows, columns)."""
-    blobs: list[Blob]
-
-
 def find_object(
     points: ArrayLike,
     *,
@@ -81,7 +61,7 @@ def find_object(
         chosen = chosen[finite]
     if min_height is not None:
         positive_number("min_height", min_height)
-    surface = _surface(cloud, chosen, None if table is None else Plane(table), min_height)
+    surface = find_tabletop(cloud, chosen, None if table is None else Plane(table), min_height)
     blob = surface.blobs[0]
     if near is not None:
         blob = _nearest(surface, finite_array("near", near, (3,)))
@@ -98,7 +78,7 @@ def find_object(
     return Found(
         grid=CellGrid(cells.centres, cells.cell_size, heights, footprint.outline),
         frame=frame,
-        holes=footprint.holes,
+        holes=tuple(h for h in footprint.holes if signed_area(h) >= cells.cell_size**2),
         table=surface.table,
         noise=surface.noise,
         points=on_it,
@@ -116,7 +96,7 @@ def _finite_points(points: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.b
         )
     if len(array) == 0:
         raise PushwiseError("points must hold a cloud; got none, an array of shape (0, 3).")
-    finite: NDArray[np.bool_] = np.isfinite(array).all(axis=1)
+    finite: NDArray[np.bool_] = np.isfinite(array[:, 0] + array[:, 1] + array[:, 2])
     count = int(finite.sum())
     if count == 0:
         raise PushwiseError(
@@ -137,93 +117,7 @@ def _finite_points(points: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.b
     return cloud, finite
 
 
-def _surface(
-    cloud: NDArray[np.float64],
-    chosen: NDArray[np.bool_] | None,
-    table: Plane | None,
-    min_height: float | None,
-) -> _Surface:
-    """Find the table when it is not given, and what rises above it."""
-    if table is not None:
-        near = np.abs(table.heights(cloud))
-        near = near[near < 0.006]
-        noise = 1.4826 * float(np.median(near)) if len(near) > 0.1 * len(cloud) else 0.0
-        surface = _seen_from(table, noise, cloud, chosen, min_height)
-        if surface is None:
-            raise PushwiseError("nothing in the cloud stands out from the table that is given.")
-        return surface
-    found = find_table(cloud if chosen is None or chosen.all() else cloud[~chosen])
-    if found is not None:
-        surface = _seen_from(_right_way_up(found, cloud), found.noise, cloud, chosen, min_height)
-        if surface is not None:
-            around = surface.view.seen & (np.abs(surface.heights) < 0.005)
-            if is_among(surface.view, surface.blobs[0].mask, around):
-                return surface
-        elif (np.abs(found.plane.heights(cloud)) < 0.02).mean() > 0.5:
-            raise PushwiseError(
-                "all points lie on one plane, and nothing stands out from it; if they are the top "
-                "of a flat object, give the table's plane, such as table=(0, 0, 1, 0) for z = 0."
-            )
-    if np.median(cloud[:, 2]) > 0.0:
-        # No table in sight: the cloud is the object alone, in the table's own frame.
-        surface = _seen_from(Plane((0.0, 0.0, 1.0, 0.0)), 0.0, cloud, chosen, min_height)
-        if surface is not None:
-            return surface
-    raise PushwiseError(
-        "found no table in the cloud and no object above z = 0; "
-        "give the table's plane as table=(a, b, c, d), a x + b y + c z + d = 0."
-    )
-
-
-def _seen_from(
-    table: Plane,
-    noise: float,
-    cloud: NDArray[np.float64],
-    chosen: NDArray[np.bool_] | None,
-    min_height: float | None,
-) -> _Surface | None:
-    """Look down on a table from its upper side; None when nothing stands out there."""
-    axes = _axes(table.normal)
-    heights = table.heights(cloud)
-    view = height_map(_along(cloud, axes[:2]), heights, finest=max(0.5 * noise, 0.0005))
-    smooth = smoothed(view, noise=noise)
-    if chosen is None:
-        least = least_height(smooth, noise=noise) if min_height is None else min_height
-        smooth, _ = over_shadows(view, smooth, smooth > least)
-        blobs = blobs_above(view, smooth, least)
-    else:
-        smooth, blobs = chosen_blob(view, smooth, chosen)
-    return _Surface(table, noise, axes, view, smooth, blobs) if blobs else None
-
-
-def _right_way_up(found: FoundPlane, cloud: NDArray[np.float64]) -> Plane:
-    """Return the found plane with the side up that something stands on."""
-    some = spread_over(cloud, 50_000)
-    heights = found.plane.heights(some)
-    view = height_map(_along(some, _axes(found.plane.normal)[:2]), heights, finest=0.002)
-    smooth = smoothed(view, noise=found.noise)
-    least = least_height(smooth, noise=found.noise)
-    above, below = (smooth > least).sum(), (smooth < -least).sum()
-    return found.plane if above >= below else found.plane.flipped()
-
-
-def _along(points: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the coordinates (n, k) of points (n, 3) along axes (k, 3)."""
-    # Threads, which a product of matrices would start, only wait for each other here.
-    along: NDArray[np.float64] = np.einsum("ij,kj->ik", points, axes)
-    return along
-
-
-def _axes(normal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return two directions along a table and its normal, shape (3, 3), right-handed."""
-    # The cloud's own x axis where it can be, so that tables in the table's frame keep theirs.
-    along = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
-    x = along - (along @ normal) * normal
-    x /= np.linalg.norm(x)
-    return np.array([x, np.cross(normal, x), normal])
-
-
-def _nearest(surface: _Surface, point: NDArray[np.float64]) -> Blob:
+def _nearest(surface: Tabletop, point: NDArray[np.float64]) -> Blob:
     """Return the thing nearest to a point (3,) [m] of the cloud's frame."""
     at = surface.axes[:2] @ point
 
@@ -234,7 +128,7 @@ def _nearest(surface: _Surface, point: NDArray[np.float64]) -> Blob:
     return min(surface.blobs, key=distance)
 
 
-def _turn(surface: _Surface, blob: Blob, axis: ArrayLike | None) -> NDArray[np.float64]:
+def _turn(surface: Tabletop, blob: Blob, axis: ArrayLike | None) -> NDArray[np.float64]:
     """Return the rotation (2, 2) from the height map's axes to the grid's."""
     if axis is None:
         spread = surface.view.centres(blob.mask)
@@ -243,9 +137,10 @@ def _turn(surface: _Surface, blob: Blob, axis: ArrayLike | None) -> NDArray[np.f
         # Of the two ways along it, the one that the cloud's x axis points.
         x = x if (x[0], x[1]) > (0.0, 0.0) else -x
     else:
-        x = surface.axes[:2] @ finite_array("axis", axis, (3,))
+        direction = finite_array("axis", axis, (3,))
+        x = surface.axes[:2] @ direction
         length = float(np.linalg.norm(x))
-        if length < 1e-9:
+        if length <= 0.1 * float(np.linalg.norm(direction)):
             raise PushwiseError(
                 "axis must run along the table; it is zero or stands upright on it."
             )
@@ -264,7 +159,7 @@ def _turned(traced: Footprint, turn: NDArray[np.float64]) -> tuple[Footprint, ND
 
 def _cell_heights(
     cells: Cells,
-    surface: _Surface,
+    surface: Tabletop,
     blob: Blob,
     turn: NDArray[np.float64],
     middle: NDArray[np.float64],
@@ -287,7 +182,7 @@ def _cell_heights(
 
 
 def _dropped(
-    surface: _Surface, blob: Blob, finite: NDArray[np.bool_]
+    surface: Tabletop, blob: Blob, finite: NDArray[np.bool_]
 ) -> tuple[int, tuple[Dropped, ...]]:
     """Return how many points are on the object, and what the others are."""
     view = surface.view

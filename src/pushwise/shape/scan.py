@@ -45,7 +45,8 @@ class Scan:
     """Pose of the grid frame in the cloud's frame, shape (4, 4): a point (x, y) of the grid
     at height z is at `frame @ (x, y, z, 1)` [m]."""
     holes: tuple[NDArray[np.float64], ...]
-    """The borders [m], each of shape (k, 2), of holes that the table is seen through."""
+    """The borders [m], each of shape (k, 2), of holes larger than a cell that
+    the table is seen through."""
     table: Plane
     """The table, in the cloud's frame."""
     noise: float

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import ndimage
-from scipy.spatial import ConvexHull
 
 from pushwise.shape.footprint import Footprint, mask_footprint
 from pushwise.shape.heightmap import HeightMap
-from pushwise.shape.polygon import contains
 from pushwise.shape.trace import largest_part
 
 if TYPE_CHECKING:
@@ -42,6 +40,8 @@ _LOW = 0.1
 _LEAST_SHARE = 0.02
 # A camera's ramps along edges are no wider than this [m].
 _RAMP = 0.005
+# A table is seen within this distance [m] of what lies on it.
+_AROUND = 0.01
 _EXTREMES = (ndimage.minimum, ndimage.maximum)
 
 
@@ -168,13 +168,12 @@ def _without_spurs(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return opened if opened.sum() > 0.97 * mask.sum() else mask
 
 
-def is_among(view: HeightMap, mask: NDArray[np.bool_], table: NDArray[np.bool_]) -> bool:
-    """Return whether most of an object's pixels lie within the reach of the table's."""
-    around = view.centres(table)
-    if len(around) < 3 or np.ptp(around, axis=0).min() == 0.0:
-        return False
-    hull = around[ConvexHull(around).vertices]
-    return bool(contains(hull, view.centres(mask)).mean() > 0.5)
+def is_among(view: HeightMap, mask: NDArray[np.bool_]) -> bool:
+    """Return whether enough is seen around an object's pixels for it to lie on a table."""
+    width = 2 * max(2, round(_AROUND / view.pixel)) + 1
+    around = ndimage.maximum_filter(mask, width) & ~ndimage.maximum_filter(mask, 3)
+    # A shadow may hide half of it.
+    return bool(around.any() and view.seen[around].mean() > 0.3)
 
 
 def trace_footprint(view: HeightMap, mask: NDArray[np.bool_]) -> Footprint:
