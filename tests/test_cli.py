@@ -44,7 +44,8 @@ def test_no_command_prints_the_help() -> None:
 
 def test_every_command_has_an_example() -> None:
     """Show an example in the command's help."""
-    assert "Example: pushwise bench" in pushwise("bench", "--help").stdout
+    for command in ("bench", "scan"):
+        assert f"Example: pushwise {command}" in pushwise(command, "--help").stdout
 
 
 @pytest.mark.parametrize(

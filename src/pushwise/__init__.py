@@ -7,14 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pushwise import objects
+    from pushwise import objects, worlds
     from pushwise.errors import SimulationError
     from pushwise.physics.actions import Finger, ForcePush, Push
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
     from pushwise.physics.simulate import Path, simulate, simulate_batch
+    from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
+    from pushwise.saved import load, save
     from pushwise.shape.grid import CellGrid
+    from pushwise.shape.scan import Scan
 
 __all__ = [
     "CellGrid",
@@ -23,13 +26,18 @@ __all__ = [
     "ObjectModel",
     "Path",
     "Push",
+    "PushLog",
     "PushRecord",
+    "Scan",
     "SimulationError",
     "Table",
+    "load",
     "loss_and_gradient",
     "objects",
+    "save",
     "simulate",
     "simulate_batch",
+    "worlds",
 ]
 
 __version__ = "0.1.0"
@@ -41,10 +49,14 @@ _HOMES = {
     "ObjectModel": "pushwise.physics.model",
     "Path": "pushwise.physics.simulate",
     "Push": "pushwise.physics.actions",
+    "PushLog": "pushwise.pushes.log",
     "PushRecord": "pushwise.pushes.record",
+    "Scan": "pushwise.shape.scan",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
+    "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",
+    "save": "pushwise.saved",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",
 }
@@ -52,8 +64,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home on first use."""
-    if name == "objects":
-        return import_module("pushwise.objects")
+    if name in ("objects", "worlds"):
+        return import_module(f"pushwise.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'pushwise' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -61,3 +63,159 @@ def bench(
     from pushwise.experiments.bench import run
 
     typer.echo(run(json=json))
+
+
+@app.command()
+def scan(
+    file: Annotated[
+        Path, typer.Argument(help="PLY, PCD, XYZ, CSV, NPY, NPZ, OBJ, STL, or a depth image.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="JSON file for the grid.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the cells over the cloud.")] = None,
+    cell_size: Annotated[float | None, typer.Option(help="Side of a cell, in metres.")] = None,
+    cells: Annotated[int | None, typer.Option(help="About how many cells to make.")] = None,
+    near: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="Point on the thing to take, in m."),
+    ] = None,
+    axis: Annotated[
+        tuple[float, float, float] | None, typer.Option(help="Direction of the grid's x axis.")
+    ] = None,
+    table: Annotated[
+        tuple[float, float, float, float] | None,
+        typer.Option(help="The table's plane a b c d: a x + b y + c z + d = 0, a b c up."),
+    ] = None,
+    min_height: Annotated[
+        float | None, typer.Option(help="What rises less, in metres, is no object.")
+    ] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Metres a unit of the file; 1, but 0.001 for depth images."),
+    ] = None,
+    intrinsics: Annotated[
+        tuple[float, float, float, float] | None,
+        typer.Option(help="fx fy cx cy of the camera, in pixels, for depth images."),
+    ] = None,
+    mask: Annotated[
+        Path | None, typer.Option(help="Image that is not zero on the object, for depth images.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Turn a cloud, a depth image or a mesh into a grid of cells.
+
+    Example: pushwise scan cloud.ply -o grid.json --plot grid.png
+    """
+    for path in (output, plot):
+        if path is not None and path.exists() and not force:
+            raise PushwiseError(f"{path} exists; add --force to overwrite it.")
+    from pushwise.shape.source import scan_file
+
+    found, points = scan_file(
+        file,
+        cell_size=cell_size,
+        n_cells=cells,
+        near=near,
+        axis=axis,
+        table=table,
+        min_height=min_height,
+        scale=scale,
+        intrinsics=intrinsics,
+        mask=mask,
+    )
+    if output is not None:
+        from pushwise.saved import save
+
+        save(found, output)
+    if plot is not None:
+        from pushwise.show.scan import plot_scan
+
+        plot_scan(found, points, plot)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(found.facts()))
+    else:
+        typer.echo(found.summary())
+
+
+class WorldName(StrEnum):
+    """The worlds an object can be pushed in."""
+
+    IDEAL = "ideal"
+    MUJOCO = "mujoco"
+    BULLET = "bullet"
+
+
+@app.command()
+def record(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="CSV file; a JSON header goes beside it.")
+    ],
+    thing: Annotated[str, typer.Option("--object", help="One of the paper's nine objects.")],
+    world: Annotated[WorldName, typer.Option(help="Where to push.")] = WorldName.MUJOCO,
+    pushes: Annotated[int, typer.Option(help="How many pushes the log shall have.")] = 10,
+    seed: Annotated[int, typer.Option(help="Decides every push.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Push an object at random, keeping it on the table, and log what happens.
+
+    A log that was cut short is continued; a file that holds anything else is left alone.
+
+    Example: pushwise record --world mujoco --object hammer --pushes 10 --seed 1 -o log.csv
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from pushwise import objects, worlds
+
+    made = {"ideal": "Ideal", "mujoco": "MuJoCo", "bullet": "Bullet"}[world]
+    drawn = objects.load(thing)
+    place = getattr(worlds, made)(drawn)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"Pushing the {thing}", total=pushes)
+        log = worlds.record(
+            place,
+            output,
+            grid=drawn.grid,
+            pushes=pushes,
+            seed=seed,
+            noise=place.noise,
+            provenance={"world": world.value, "object": thing},
+            on_push=lambda done: progress.update(task, completed=done),
+        )
+    if json:
+        from json import dumps
+
+        facts = {"log": str(output), "world": world.value, "object": thing}
+        typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
+    else:
+        typer.echo(f"{output}: {len(log)} pushes of the {thing}")
+
+
+experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
+app.add_typer(experiment, name="experiment")
+
+
+@experiment.callback()
+def _experiment() -> None:
+    """Repeat an experiment and write its tables and figures.
+
+    Example: pushwise experiment referee -o results/referee
+    """
+
+
+@experiment.command()
+def referee(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for table and figure.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make the same pushes in Ideal, MuJoCo and Bullet, beside the exact answer.
+
+    Example: pushwise experiment referee -o results/referee
+    """
+    from pushwise.experiments.referee import run
+
+    typer.echo(run(output, json=json))
