@@ -3,8 +3,8 @@
     python -m pushwise.experiments.real_objects DATA -o sheet.png
 
 DATA holds `<object>_depth.png` and `<object>_label.pgm` as the paper's authors published
-them (dataset/objects of their repository); nothing of it is kept here. The grid is made
-from the depth alone. A pixel of the image is on the footprint when its point, moved
+them (dataset/objects of their repository); nothing of it is kept here. The grids are made
+from the depth alone, and once more with the label as the mask. A pixel of the image is on the footprint when its point, moved
 straight down, is; overlap is intersection over union with the label.
 """
 
@@ -17,7 +17,6 @@ import numpy as np
 import typer
 from scipy import ndimage
 
-from pushwise.errors import PushwiseError
 from pushwise.shape.depth import depth_points
 from pushwise.shape.files import read_image
 from pushwise.shape.polygon import contains
@@ -131,15 +130,19 @@ def main(
     output: Annotated[Path | None, typer.Option("-o", help="Contact sheet to draw.")] = None,
 ) -> None:
     """Print each object's overlap; draw a contact sheet when asked to."""
-    if not data.is_dir():
-        raise PushwiseError(f"there is no folder {data}.")
+    if not (data / "box_depth.png").exists():
+        typer.echo(f"skipped: the published images are not in {data}.")
+        raise typer.Exit
     results = {name: measure(data, name) for name in OBJECTS}
-    typer.echo(f"{'object':<12}{'outline':>8}{'cells':>8}{'n_cells':>9}{'cell [mm]':>11}")
+    typer.echo(f"{'':<12}{'from the depth alone':^36}{'with the label as mask':^24}")
+    typer.echo(f"{'object':<12}{'outline':>8}{'cells':>8}{'n_cells':>9}{'cell [mm]':>11}", nl=False)
+    typer.echo(f"{'outline':>12}{'cells':>8}")
     for name, result in results.items():
         grid = result.scan.grid
+        helped = measure(data, name, with_label=True)
         typer.echo(
             f"{name:<12}{result.outline:>8.3f}{result.cells:>8.3f}{grid.n_cells:>9}"
-            f"{1000.0 * grid.cell_size:>11.1f}"
+            f"{1000.0 * grid.cell_size:>11.1f}{helped.outline:>12.3f}{helped.cells:>8.3f}"
         )
     if output is not None:
         draw(results, output)
