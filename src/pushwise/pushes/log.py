@@ -73,11 +73,16 @@ class PushLog(Sequence[PushRecord]):
         """Read a log; a file that cannot be right is refused with the number of its line."""
         path = Path(path)
         header = _read_header(path)
-        noise = None if header.get("noise") is None else Noise(**header["noise"])
-        grid = header.get("grid")
+        try:
+            noise = None if header.get("noise") is None else Noise(**header["noise"])
+            grid = None if header.get("grid") is None else CellGrid(**header["grid"])
+        except (TypeError, PushwiseError) as error:
+            raise PushwiseError(
+                f"{header_path(path)} must describe noise and grid; {error}"
+            ) from None
         return cls(
             read_records(path, noise=noise, complete_lines=bool(header)),
-            None if grid is None else CellGrid(**grid),
+            grid,
             header.get("finger_radius"),
             noise,
             header.get("provenance", {}),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pushwise.worlds.bullet import Bullet
-    from pushwise.worlds.grasp import Grasp, grasp
+    from pushwise.worlds.gripper import Grasp, grasp
     from pushwise.worlds.ideal import Ideal
     from pushwise.worlds.mujoco import MuJoCo
     from pushwise.worlds.recording import record
@@ -29,13 +29,13 @@ __all__ = [
 
 _HOMES = {
     "Bullet": "pushwise.worlds.bullet",
-    "Grasp": "pushwise.worlds.grasp",
+    "Grasp": "pushwise.worlds.gripper",
     "Ideal": "pushwise.worlds.ideal",
     "MuJoCo": "pushwise.worlds.mujoco",
     "Observation": "pushwise.worlds.world",
     "Replay": "pushwise.worlds.replay",
     "World": "pushwise.worlds.world",
-    "grasp": "pushwise.worlds.grasp",
+    "grasp": "pushwise.worlds.gripper",
     "record": "pushwise.worlds.recording",
 }
 

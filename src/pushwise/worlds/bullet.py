@@ -1,8 +1,8 @@
 """`Bullet`: the paper's engine, with the cells as links, as one compound, or with a Kuka arm.
 
 Bullet does not repeat itself in a world that is used again, so that every push happens in a
-fresh one. It keeps few contact points for a whole body: objects turn further than Coulomb's law
-says (`pushwise experiment referee` measures it).
+fresh one. Its friction is coarse, and its finger touches the cells' squares: after 0.2 m objects
+are 1 to 80 mm from where Coulomb's law has them (`pushwise experiment referee` measures it).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ object. Coulomb's law is what remains when D mu b_t |v_t| is small against the l
 A cell touches the table with a foot whose corners are its four Gauss points, as friction summed
 over the cell's square needs; corners of the whole square would brake rotation by 3 % too much
 (a 0.2 m square of 25 cells). The whole cell stands 0.5 mm higher: it holds at the table's edge.
+The finger is an upright cylinder with round ends, which MuJoCo calls a capsule.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ _FINGER_IMPEDANCE = 0.1
 _FINGER_STIFFNESS = 0.4 / TIME_STEP**2
 _FINGER_DAMPING = 0.8 / TIME_STEP
 _FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
-_FINGER_HALF_HEIGHT = 0.001  # m; low, so that it touches at one height
+_FINGER_HALF_HEIGHT = 0.02  # m
 _FOOT = 0.0005  # m a foot stands out below its cell
-_WALL = 0.001  # m; half the thickness of the outline's walls
+_RAIL = 0.001  # m; radius of the rails along the outline
 _TABLE = 0.02  # m; half the thickness of the table's top
 
 
@@ -80,7 +81,7 @@ def object_scene(
   <body name="finger">
    <joint type="slide" axis="1 0 0"/>
    <joint type="slide" axis="0 1 0"/>
-   <geom name="finger" type="cylinder" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
+   <geom name="finger" type="capsule" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
     pos="0 0 {0.5 * model.grid.heights.min()}" mass="{_FINGER_MASS}"/>
   </body>
   {bodies}
@@ -113,9 +114,10 @@ def _table_geom(table: Table) -> str:
 
 
 def _object_geoms(model: ObjectModel) -> str:
-    """Return a box and a foot a cell, and a wall a side of the outline, in the grid frame.
+    """Return a box and a foot a cell, and a rail a side of the outline, in the grid frame.
 
-    Boxes carry the mass, feet the friction, and the finger touches the walls.
+    Boxes carry the mass, feet the friction, and the finger touches the rails, which run at half
+    the height of the lowest cell.
     """
     grid = model.grid
     half = 0.5 * grid.cell_size
@@ -129,16 +131,27 @@ def _object_geoms(model: ObjectModel) -> str:
             f'pos="{x} {y} {2 * _FOOT}" mass="0"/>'
         )
     height = 0.5 * grid.heights.min()
-    ends = np.roll(grid.outline, -1, axis=0)
-    for i, (a, b) in enumerate(zip(grid.outline, ends, strict=True)):
-        length = float(np.hypot(*(b - a)))
-        along = (b - a) / length
-        x, y = 0.5 * (a + b) + _WALL * np.array([-along[1], along[0]])
+    corners = _inner_corners(grid.outline)
+    for i, (a, b) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True)):
         geoms.append(
-            f'<geom name="wall{i}" type="box" size="{0.5 * length} {_WALL} {height}" '
-            f'pos="{x} {y} {height}" euler="0 0 {np.arctan2(along[1], along[0])}" mass="0"/>'
+            f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
+            f'fromto="{a[0]} {a[1]} {height} {b[0]} {b[1]} {height}"/>'
         )
     return "".join(geoms)
+
+
+def _inner_corners(outline: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a polygon (k, 2) whose sides run inside those of the outline, a rail's radius away.
+
+    Rails are round because boxes end in faces that a finger gliding past would catch on.
+    """
+    side = np.roll(outline, -1, axis=0) - outline
+    normal = np.stack([-side[:, 1], side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
+    before = np.roll(normal, 1, axis=0)
+    # The two sides' offset lines meet at (n + m) / (1 + n . m); sharp corners are rounded off.
+    bend = np.maximum(1.0 + np.sum(normal * before, axis=1), 0.1)
+    corners: NDArray[np.float64] = outline + _RAIL * (normal + before) / bend[:, None]
+    return corners
 
 
 def _table_pairs(model: ObjectModel) -> list[str]:
@@ -153,11 +166,11 @@ def _table_pairs(model: ObjectModel) -> list[str]:
     ]
 
 
-def _finger_pair(wall: int, finger: Finger) -> str:
-    """Return the contact of the finger with a wall."""
+def _finger_pair(rail: int, finger: Finger) -> str:
+    """Return the contact of the finger with a rail."""
     mu = finger.friction
     soft = _softness(_FINGER_IMPEDANCE, _FINGER_STIFFNESS, _FINGER_DAMPING)
-    return f'<pair geom1="finger" geom2="wall{wall}" condim="3" friction="{mu} {mu}" {soft}/>'
+    return f'<pair geom1="finger" geom2="rail{rail}" condim="3" friction="{mu} {mu}" {soft}/>'
 
 
 def _softness(impedance: float, stiffness: float, damping: float) -> str:

@@ -1,0 +1,212 @@
+"""The physics referee: the same pushes in every world, beside the exact answer.
+
+Exact means Coulomb friction with time step and friction points so fine that neither shows; the
+tests check that against closed forms. There are two exact answers, for the two ways an object's
+weight may rest on the table: each cell's own ("own"), or spread as on a stiff bed ("rigid").
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from json import dumps
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise import objects
+from pushwise.physics.actions import Finger, Push
+from pushwise.physics.model import ObjectModel
+from pushwise.physics.simulate import simulate
+from pushwise.shape.grid import CellGrid
+from pushwise.shape.polygon import outline_distance, placed
+from pushwise.worlds.bullet import Bullet
+from pushwise.worlds.ideal import Ideal
+from pushwise.worlds.mujoco import MuJoCo
+from pushwise.worlds.simulated import SimulatedWorld
+
+__all__ = ["Verdict", "cases", "judge", "run"]
+
+_SPEED = 0.1  # m/s
+_GAP = 0.001  # m between finger and object at the start
+_EXACT = {"dt": 2e-4, "points": 8}
+_COLOURS = {
+    "exact, own": "#000000",
+    "exact, rigid": "#888888",
+    "ideal": "#4477aa",
+    "mujoco": "#228833",
+    "bullet links": "#ee6677",
+    "bullet compound": "#ccbb44",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A push of an object that lies at the origin."""
+
+    name: str
+    model: ObjectModel
+    push: Push
+    finger: Finger
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a world made of a push."""
+
+    case: Case
+    world: str
+    pose: NDArray[np.float64]
+    """Where the object ended (x, y, theta) [m, m, rad], shape (3,)."""
+    from_own: float
+    """Mean distance of the cells from the exact answer with own weights [m]."""
+    from_rigid: float
+    """Mean distance of the cells from the exact answer with the rigid load [m]."""
+    seconds: float
+    """Processor time [s]."""
+
+    def row(self) -> dict[str, Any]:
+        """Return the verdict as a row of the table."""
+        return {
+            "push": self.case.name,
+            "world": self.world,
+            "x [mm]": round(1000 * float(self.pose[0]), 1),
+            "y [mm]": round(1000 * float(self.pose[1]), 1),
+            "theta [rad]": round(float(self.pose[2]), 4),
+            "from exact, own [mm]": round(1000 * self.from_own, 1),
+            "from exact, rigid [mm]": round(1000 * self.from_rigid, 1),
+            "CPU [s]": round(self.seconds, 2),
+        }
+
+
+def cases() -> Iterator[Case]:
+    """Yield the pushes: a uniform square off its centre, and the hammer around its outline."""
+    side = (np.arange(5) - 2.0) * 0.04
+    centres = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    square = ObjectModel(
+        CellGrid(centres, 0.04, np.full(25, 0.02)), mass=np.full(25, 0.04), friction=0.3
+    )
+    start = (-0.1 - 0.01 - _GAP, 0.03)
+    stick, slip = Finger(friction=0.9), Finger(friction=0.2)
+    yield Case("square, sticking", square, Push(start, (_SPEED, 0.0), 1.0 + _GAP / _SPEED), stick)
+    oblique = _SPEED * np.array([0.8, 0.6])
+    yield Case("square, slipping", square, Push(start, oblique, 1.0 + _GAP / _SPEED), slip)
+    hammer = objects.load("hammer").model
+    finger = Finger()
+    for name, point, direction in (
+        ("hammer, handle", (0.10, -0.015), (0.0, 1.0)),
+        ("hammer, end", (0.175, 0.006), (-1.0, 0.0)),
+        ("hammer, neck", (-0.06, 0.0135), (0.0, -1.0)),
+        ("hammer, face", (-0.16, -0.0615), (0.0, 1.0)),
+    ):
+        against = np.array(direction)
+        at = _clear(hammer.grid.outline, np.array(point), against, finger)
+        yield Case(name, hammer, Push(at, _SPEED * against, 2.0), finger)
+
+
+def _clear(
+    outline: NDArray[np.float64],
+    point: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    finger: Finger,
+) -> NDArray[np.float64]:
+    """Return where a finger that shall go through `point` starts just clear of the outline."""
+    at = point - 0.5 * finger.radius * direction
+    while outline_distance(outline, at) < finger.radius + _GAP:
+        at = at - 0.0005 * direction
+    return at
+
+
+def judge(case: Case) -> list[Verdict]:
+    """Make one push in every world that is installed."""
+    own, rigid = (
+        simulate(case.model, case.push, finger=case.finger, load=load, **_EXACT).pose[-1]  # type: ignore[arg-type]
+        for load in ("own", "rigid")
+    )
+    ends: list[tuple[str, NDArray[np.float64], float]] = [
+        ("exact, own", own, 0.0),
+        ("exact, rigid", rigid, 0.0),
+    ]
+    for name, world in _worlds(case):
+        begin = process_time()
+        ends.append((name, world.push(case.push).pose[-1], process_time() - begin))
+    centres = case.model.grid.centres
+
+    def distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+        return float(np.hypot(*(placed(centres, a) - placed(centres, b)).T).mean())
+
+    return [
+        Verdict(case, name, pose, distance(pose, own), distance(pose, rigid), seconds)
+        for name, pose, seconds in ends
+    ]
+
+
+def _worlds(case: Case) -> Iterator[tuple[str, SimulatedWorld]]:
+    """Yield the worlds by name, with the object in each."""
+    yield "ideal", Ideal(case.model, finger=case.finger)
+    yield "mujoco", MuJoCo(case.model, finger=case.finger)
+    if find_spec("pybullet") is not None:
+        yield "bullet links", Bullet(case.model, finger=case.finger)
+        yield "bullet compound", Bullet(case.model, finger=case.finger, body="compound")
+
+
+def run(folder: Path, *, json: bool) -> str:
+    """Judge every push; write referee.csv, referee.md and referee.png; return the table."""
+    verdicts = [judge(case) for case in cases()]
+    rows = [verdict.row() for group in verdicts for verdict in group]
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "referee.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    table = _markdown(rows)
+    (folder / "referee.md").write_text(table + "\n", encoding="utf-8")
+    _draw(verdicts, folder / "referee.png")
+    return dumps(rows) if json else table
+
+
+def _markdown(rows: list[dict[str, Any]]) -> str:
+    """Return rows as a Markdown table."""
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|---|---|" + "---:|" * (len(names) - 2)]
+    lines += ["| " + " | ".join(str(value) for value in row.values()) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
+    """Draw where every world left the object, a panel a push."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, 3, figsize=(13, 8.6), layout="constrained")
+    for panel, group in zip(axes.flat, verdicts, strict=True):
+        case = group[0].case
+        outline = case.model.grid.outline
+        panel.fill(*(1000 * outline.T), color="#eeeeee", label="start")
+        path = 1000 * np.array(
+            [case.push.start, case.push.start + case.push.duration * case.push.velocity]
+        )
+        panel.annotate("", path[1], path[0], arrowprops={"arrowstyle": "->", "color": "#999999"})
+        for verdict in group:
+            loop = 1000 * placed(np.vstack([outline, outline[:1]]), verdict.pose)
+            exact = verdict.world.startswith("exact")
+            panel.plot(
+                *loop.T,
+                color=_COLOURS[verdict.world],
+                linewidth=3.0 if exact else 1.3,
+                alpha=0.5 if exact else 1.0,
+                label=verdict.world,
+            )
+        panel.set_title(case.name)
+        panel.set_aspect("equal")
+        panel.set_xlabel("x [mm]")
+        panel.set_ylabel("y [mm]")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.savefig(file, dpi=110)
+    pyplot.close(figure)
