@@ -1,0 +1,52 @@
+"""A robot of your own is a world: ten lines. Run with: python examples/own_robot.py log.csv."""
+
+import sys
+
+import pushwise as pw
+
+HAMMER = pw.objects.load("hammer")
+
+
+class FakeArm:
+    """Stands in for your robot's driver and camera."""
+
+    def __init__(self) -> None:
+        """Put a hammer on an imaginary table."""
+        self._table = pw.worlds.Ideal(HAMMER)
+
+    def look(self) -> pw.worlds.Observation:
+        """Return the cloud and the pose that the camera sees."""
+        return self._table.observe()
+
+    def sweep(self, start, velocity, duration) -> None:
+        """Lower the finger at `start`, move it, and lift it."""
+        self._table.push(pw.Push(start, velocity, duration))
+
+    def wait_for_a_person(self) -> None:
+        """Wait until the object is back at its place."""
+        self._table.reset(0)
+
+
+class MyRobot:
+    """The ten lines: look, push, put back."""
+
+    def __init__(self) -> None:
+        self.arm = FakeArm()
+
+    def observe(self):  # noqa: D102
+        return self.arm.look()
+
+    def push(self, push):  # noqa: D102
+        before = self.observe().pose
+        self.arm.sweep(push.start, push.velocity, push.duration)
+        return pw.PushRecord(push, [0.0, push.duration], [before, self.observe().pose])
+
+    def reset(self, seed):  # noqa: D102
+        self.arm.wait_for_a_person()
+
+
+if __name__ == "__main__":
+    log = pw.worlds.record(MyRobot(), sys.argv[1], grid=HAMMER.grid, pushes=3, seed=1)
+    for record in log:
+        x, y, theta = record.pose[-1] - record.pose[0]
+        sys.stdout.write(f"moved by {x:.3f} m, {y:.3f} m, turned by {theta:.3f} rad\n")

@@ -1,0 +1,183 @@
+"""`PushLog` and its file: round trips, crashes, and refusals with the line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError, PushwiseWarning
+from pushwise.pushes.logfile import LogWriter
+from pushwise.pushes.record import Noise
+
+NAMES = "push,t,x,y,theta,finger_x,finger_y"
+GRID = pw.CellGrid([(0, 0), (0.1, 0)], 0.1)
+
+
+def a_record(samples: int = 5, *, force: bool = True) -> pw.PushRecord:
+    """Return a push with numbers that no short text holds."""
+    push = pw.Push((-0.1, 1 / 30), (0.1, 0.01), 2.0)
+    rng = np.random.default_rng(samples)
+    pose = np.cumsum(rng.uniform(0, 0.01, (samples, 3)), axis=0)
+    t = np.linspace(0, 2.0, samples)
+    return pw.PushRecord(push, t, pose, rng.uniform(0, 1, (samples, 2)) if force else None)
+
+
+def written(folder: Path, *rows: str, names: str = NAMES) -> Path:
+    """Write a log by hand."""
+    path = folder / "log.csv"
+    path.write_text("\n".join([names, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_logs_read_back_as_written(tmp_path: Path) -> None:
+    """Keep every bit of poses, times, fingers and forces, and the header."""
+    records = [a_record(5), a_record(9)]
+    log = pw.PushLog(records, GRID, 0.01, Noise(0.001, 0.01), {"world": "mine"})
+    log.save(tmp_path / "log.csv")
+    again = pw.PushLog.load(tmp_path / "log.csv")
+    assert len(again) == 2
+    for old, new in zip(records, again, strict=True):
+        for name in ("t", "pose", "finger", "force"):
+            assert getattr(new, name).tolist() == getattr(old, name).tolist()
+        assert new.push.start.tolist() == old.push.start.tolist()
+        assert new.push.velocity == pytest.approx(old.push.velocity, rel=1e-14)
+        assert new.push.duration == old.push.duration
+        assert new.noise == Noise(0.001, 0.01)
+    assert again[1].source == "log.csv, push 1"
+    assert again.header() == log.header()
+    assert again.grid is not None
+    assert again.grid.outline.tolist() == GRID.outline.tolist()
+
+
+def test_two_rows_by_hand_are_a_push(tmp_path: Path) -> None:
+    """Take before and after, without a header, as a push at constant velocity."""
+    path = written(tmp_path, "1, 3.0, 0, 0, 3.1, -0.1, 0", "1, 5.0, 0.1, 0, -3.1, 0.1, 0")
+    (record,) = pw.PushLog.load(path)
+    assert record.push.velocity == pytest.approx([0.1, 0.0])
+    assert (record.push.duration, record.t.tolist()) == (2.0, [0.0, 2.0])
+    assert record.force is None
+    assert record.pose[1, 2] == pytest.approx(2 * np.pi - 3.1)
+
+
+def test_a_finger_may_wait_and_rest(tmp_path: Path) -> None:
+    """Find the push between the rows where the finger stands still."""
+    rows = [f"7,{t},0,0,0,{x},0" for t, x in ((0, 0), (1, 0), (2, 0.1), (3, 0.2), (4, 0.2))]
+    (record,) = pw.PushLog.load(written(tmp_path, *rows))
+    assert record.t.tolist() == [0, 1, 2, 3]
+    assert record.push.duration == 2.0
+    assert record.push.velocity.tolist() == [0.1, 0.0]
+
+
+def test_columns_may_stand_in_any_order(tmp_path: Path) -> None:
+    """Read columns by their names."""
+    names = "t,push,finger_x,finger_y,x,y,theta"
+    path = written(tmp_path, "0,1,-0.1,0.5,1,2,3", "1,1,0.1,0.5,1,2,3", names=names)
+    assert pw.PushLog.load(path)[0].pose[0].tolist() == [1, 2, 3]
+
+
+GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "sentence"),
+    [
+        (GOOD, "push,t,x,y,theta", "line 1: the columns must be push, t, x.*got push, t, x, y,"),
+        (GOOD, f"{NAMES},fx", "line 1: the columns must be"),
+        ([GOOD[0], "0,1,0,0"], NAMES, "line 3: a row has 7 values; got 4"),
+        ([GOOD[0], "0,1,100.5,0,0,0,0"], NAMES, "line 3: x must be in metres; 100.5 looks like mi"),
+        (["0,0,0,0,0,-100,0", GOOD[1]], NAMES, "line 2: finger_x must be in metres; -100 looks"),
+        (["0,0,0,0,0,0,0", "0,0.1,0,0,0,1,0"], NAMES, "line 3: the finger moves at 10 m/s"),
+        ([GOOD[0], "0,1,0,0,90,0,0"], NAMES, "line 3: theta must be in radians; 90 looks like deg"),
+        ([GOOD[0], "0,0,0,0,0,0,0"], NAMES, "line 3: t must increase within push 0; 0 follows 0"),
+        ([*GOOD, "1,0,0,0,0,0,0"], NAMES, "line 4: push 1 has one row; give at least two"),
+        (
+            [*GOOD, GOOD[0].replace("0", "1", 1), GOOD[1].replace("0", "1", 1), *GOOD],
+            NAMES,
+            "line 6: push 0 begins again after it began on line 2",
+        ),
+        ([GOOD[0], "0,1,nan,0,0,0,0"], NAMES, "line 3: x must be a finite number; got 'nan'"),
+        ([GOOD[0], "0,1,,0,0,0,0"], NAMES, "line 3: x must be a finite number; got ''"),
+        ([GOOD[0], "0,1,0,0,0,-0.1,0"], NAMES, "line 3: the finger does not move during push 0"),
+        (
+            ["0,0,0,0,0,0,0", "0,1,0,0,0,0.1,0.1", "0,2,0,0,0,0.2,0"],
+            NAMES,
+            "line 3: the finger is 0.100 m from a straight path",
+        ),
+        (
+            ["0,0,0,0,0,0,0", "0,1,0,0,0,0.1,0", "0,2,0,0,0,0,0"],
+            NAMES,
+            "line 4: the finger ends where it began in push 0",
+        ),
+    ],
+)
+def test_bad_logs_are_refused_with_the_line(
+    tmp_path: Path, rows: list[str], names: str, sentence: str
+) -> None:
+    """Refuse what cannot be right and say where it stands."""
+    with pytest.raises(PushwiseError, match=sentence):
+        pw.PushLog.load(written(tmp_path, *rows, names=names))
+
+
+def test_a_torn_line_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    """Lose no more than the row that a crash interrupted."""
+    path = tmp_path / "log.csv"
+    pw.PushLog([a_record(5)]).save(path)
+    for cut in range(2, 40):
+        torn = tmp_path / f"torn{cut}.csv"
+        torn.write_bytes(path.read_bytes()[:-cut])
+        torn.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
+        with pytest.warns(PushwiseWarning, match=r"line 6: ignored, it was never finished"):
+            (record,) = pw.PushLog.load(torn)
+        assert record.pose.tolist() == a_record(5).pose[:4].tolist()
+
+
+def test_a_writer_continues_a_torn_log(tmp_path: Path) -> None:
+    """Cut off a torn line, and the last push when asked to, before writing on."""
+    path = tmp_path / "log.csv"
+    pw.PushLog([a_record(5), a_record(6)]).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-7])
+    with LogWriter(path, drop_last=True) as writer:
+        assert writer.pushes == 1
+        writer.append(a_record(6))
+    assert path.read_bytes() == whole
+    with LogWriter(path) as writer:
+        assert writer.pushes == 2
+    assert path.read_bytes() == whole
+
+
+def test_what_no_log_can_hold_is_refused(tmp_path: Path) -> None:
+    """Refuse forces without a finger, falls, missing forces and files that exist."""
+    t, pose = [0, 1], np.zeros((2, 3))
+    with pw.PushLog().writer(tmp_path / "log.csv") as writer:
+        with pytest.raises(PushwiseError, match="a ForcePush has none"):
+            writer.append(pw.PushRecord(pw.ForcePush(0, (1, 0), 1), t, pose))
+        fell = pw.PushRecord(pw.Push((0, 0), (1, 0), 1), t, pose, fell=True)
+        with pytest.raises(PushwiseError, match="whose object fell"):
+            writer.append(fell)
+        writer.append(a_record(3))
+        with pytest.raises(PushwiseError, match="forces for all of its pushes or for none"):
+            writer.append(a_record(3, force=False))
+    with pytest.raises(PushwiseError, match="exists; a log never overwrites a file"):
+        pw.PushLog().save(tmp_path / "log.csv")
+    with pytest.raises(PushwiseError, match=r"a log is a .csv file"):
+        pw.PushLog().save(tmp_path / "log.txt")
+
+
+def test_bad_headers_are_refused(tmp_path: Path) -> None:
+    """Refuse a header that is no JSON or of another format."""
+    path = written(tmp_path, *GOOD)
+    path.with_suffix(".json").write_text("{", encoding="utf-8")
+    with pytest.raises(PushwiseError, match="must be a JSON header of a push log"):
+        pw.PushLog.load(path)
+    path.with_suffix(".json").write_text(json.dumps({"format": "x"}), encoding="utf-8")
+    with pytest.raises(PushwiseError, match="must be a header with the format 'pushwise log 1'"):
+        pw.PushLog.load(path)
+    header = {"format": "pushwise log 1", "grid": {"cells": 3}}
+    path.with_suffix(".json").write_text(json.dumps(header), encoding="utf-8")
+    with pytest.raises(PushwiseError, match="must describe noise and grid"):
+        pw.PushLog.load(path)
+    with pytest.raises(PushwiseError, match="cannot be read: No such file"):
+        pw.PushLog.load(tmp_path / "none.csv")

@@ -1,0 +1,109 @@
+"""`pushwise record` and `pushwise experiment referee`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pushwise as pw
+from pushwise.experiments import referee
+from pushwise.physics.loss import loss
+
+# Worlds must run where there is no display.
+HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+
+
+def command(path: Path, *more: str, pushes: int = 4, seed: int = 1) -> list[str]:
+    """Return a command that records pushes of a hammer."""
+    return [
+        *(sys.executable, "-c", "from pushwise.cli import main; main()", "record"),
+        *("--object", "hammer", "--pushes", str(pushes), "--seed", str(seed), "-o", str(path)),
+        *more,
+    ]
+
+
+def run(path: Path, *more: str, **settings: int) -> subprocess.CompletedProcess[str]:
+    """Record in a new process."""
+    line = command(path, *more, **settings)
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=HEADLESS)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a log that was recorded in one go."""
+    path = tmp_path_factory.mktemp("whole") / "log.csv"
+    answer = run(path, "--json")
+    assert answer.returncode == 0, answer.stderr
+    facts = json.loads(answer.stdout)
+    assert (facts["pushes"], facts["world"]) == (4, "mujoco")
+    return path
+
+
+def test_a_log_is_what_identification_takes(whole: Path) -> None:
+    """Load into records that a loss takes, with the grid of the object."""
+    log = pw.PushLog.load(whole)
+    assert log.grid is not None
+    assert log.provenance == {"world": "mujoco", "object": "hammer", "seed": 1}
+    model = pw.objects.load("hammer").model
+    guess = pw.ObjectModel(log.grid, mass=model.mass, friction=model.friction)
+    assert 0 < loss(guess, log, table=pw.Table()) < 100
+    for record in log:
+        assert abs(record.pose[-1] - record.pose[0]).max() > 0.02
+        assert record.force is not None
+
+
+def test_a_killed_recording_goes_on_to_the_same_log(whole: Path, tmp_path: Path) -> None:
+    """Kill the process in the middle, run it again, and get the same bytes."""
+    path = tmp_path / "log.csv"
+    with subprocess.Popen(
+        command(path), env=HEADLESS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 20000):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    cut = path.stat().st_size
+    path.write_bytes(path.read_bytes()[:-5])
+    assert 0 < cut < whole.stat().st_size
+    assert run(path).returncode == 0
+    assert path.read_bytes() == whole.read_bytes()
+    assert path.with_suffix(".json").read_bytes() == whole.with_suffix(".json").read_bytes()
+
+
+def test_other_logs_are_left_alone(whole: Path) -> None:
+    """Refuse to write into a log of another seed, in one line."""
+    before = whole.read_bytes()
+    answer = run(whole, seed=2)
+    assert answer.returncode == 1
+    assert answer.stderr.strip().splitlines()[-1] == (
+        f"pushwise: {whole} holds another log, and a log is never overwritten; choose another file."
+    )
+    assert whole.read_bytes() == before
+
+
+def test_every_world_records(tmp_path: Path) -> None:
+    """Record in the other worlds too, without a display."""
+    pytest.importorskip("pybullet")
+    for world in ("ideal", "bullet"):
+        path = tmp_path / f"{world}.csv"
+        answer = run(path, "--world", world, pushes=1)
+        assert (answer.returncode, answer.stdout) == (0, f"{path}: 1 pushes of the hammer\n")
+        assert len(pw.PushLog.load(path)) == 1
+
+
+def test_the_referee_writes_table_and_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Judge one push and write CSV, Markdown and PNG."""
+    monkeypatch.setattr(referee, "cases", lambda cases=referee.cases: [next(iter(cases()))] * 6)
+    rows = json.loads(referee.run(tmp_path, json=True))
+    assert {row["world"] for row in rows} >= {"exact, own", "exact, rigid", "ideal", "mujoco"}
+    ideal = next(row for row in rows if row["world"] == "ideal")
+    assert ideal["from exact, own [mm]"] < 0.1
+    for suffix in ("csv", "md", "png"):
+        assert (tmp_path / f"referee.{suffix}").stat().st_size > 500
