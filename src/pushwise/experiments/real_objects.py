@@ -4,8 +4,9 @@
 
 DATA holds `<object>_depth.png` and `<object>_label.pgm` as the paper's authors published
 them (dataset/objects of their repository); nothing of it is kept here. The grids are made
-from the depth alone, and once more with the label as the mask. A pixel of the image is on the footprint when its point, moved
-straight down, is; overlap is intersection over union with the label.
+from the depth alone, and once more with the label as the mask. A pixel of the image is on
+the footprint when its point, moved straight down, is; overlap is intersection over union
+with the label.
 """
 
 from __future__ import annotations

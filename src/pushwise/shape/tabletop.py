@@ -8,7 +8,7 @@ import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.shape.heightmap import FARTHEST, HeightMap, height_map, smoothed
-from pushwise.shape.plane import FoundPlane, Plane, find_table, spread_over
+from pushwise.shape.plane import FoundPlane, Plane, find_table
 from pushwise.shape.surface import (
     Blob,
     blobs_above,
@@ -37,6 +37,9 @@ class Tabletop(NamedTuple):
     heights: NDArray[np.float64]
     """Smoothed [m], shape (rows, columns)."""
     blobs: list[Blob]
+    """What stands on it, the largest first."""
+    below: int
+    """How many pixels lie as far below the table as an object would above."""
 
 
 def find_tabletop(
@@ -56,7 +59,7 @@ def find_tabletop(
         return surface
     found = find_table(cloud if chosen is None or chosen.all() else cloud[~chosen])
     if found is not None:
-        surface = _seen_from(_right_way_up(found, cloud), found.noise, cloud, chosen, min_height)
+        surface = _either_side(found, cloud, chosen, min_height)
         if surface is not None:
             if is_among(surface.view, surface.blobs[0].mask):
                 return surface
@@ -90,24 +93,32 @@ def _seen_from(
         return None
     view = height_map(_along(cloud, axes[:2]), heights, finest=max(0.5 * noise, 0.0005))
     smooth = smoothed(view, noise=noise)
+    least = least_height(smooth, noise=noise) if min_height is None else min_height
+    below = int((smooth < -least).sum())
     if chosen is None:
-        least = least_height(smooth, noise=noise) if min_height is None else min_height
         smooth, _ = over_shadows(view, smooth, smooth > least)
         blobs = blobs_above(view, smooth, least)
     else:
         smooth, blobs = chosen_blob(view, smooth, chosen)
-    return Tabletop(table, noise, axes, view, smooth, blobs) if blobs else None
+    return Tabletop(table, noise, axes, view, smooth, blobs, below) if blobs else None
 
 
-def _right_way_up(found: FoundPlane, cloud: NDArray[np.float64]) -> Plane:
-    """Return the found plane with the side up that something stands on."""
-    some = spread_over(cloud, 20_000)
-    heights = found.plane.heights(some)
-    view = height_map(_along(some, _axes(found.plane.normal)[:2]), heights, finest=0.002)
-    smooth = smoothed(view, noise=found.noise)
-    least = least_height(smooth, noise=found.noise)
-    above, below = (smooth > least).sum(), (smooth < -least).sum()
-    return found.plane if above >= below else found.plane.flipped()
+def _either_side(
+    found: FoundPlane,
+    cloud: NDArray[np.float64],
+    chosen: NDArray[np.bool_] | None,
+    min_height: float | None,
+) -> Tabletop | None:
+    """Look down on the side of a plane that something stands on."""
+    # Most clouds are in the camera's frame, and the camera is over the table.
+    plane = found.plane if found.plane.offset < 0.0 else found.plane.flipped()
+    first = _seen_from(plane, found.noise, cloud, chosen, min_height)
+    if first is not None and first.blobs[0].pixels >= first.below:
+        return first
+    second = _seen_from(plane.flipped(), found.noise, cloud, chosen, min_height)
+    if first is None or second is None:
+        return second if first is None else first
+    return max(first, second, key=lambda side: side.blobs[0].pixels)
 
 
 def _along(points: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
