@@ -1,6 +1,7 @@
 """`MuJoCo`: Coulomb friction, the table's edge, speed, and the grasp."""
 
 import time
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -21,11 +22,13 @@ def test_sliding_is_close_to_coulomb_friction() -> None:
         assert verdict.from_rigid < 0.002
 
 
-def test_the_hammer_rests_on_its_table_as_on_a_stiff_bed() -> None:
-    """End within 8 mm of the exact answer with the rigid load after 0.2 m."""
+@pytest.mark.parametrize(("own_weight", "load"), [(False, "rigid"), (True, "own")])
+def test_the_hammer_rests_as_told(own_weight: bool, load: Literal["rigid", "own"]) -> None:
+    """End within 8 mm of the exact answer after 0.2 m: on a stiff bed, or cell by cell."""
     for case in list(cases())[2:]:
-        end = pw.worlds.MuJoCo(case.model, finger=case.finger).push(case.push).pose[-1]
-        exact = pw.simulate(case.model, case.push, finger=case.finger, load="rigid").pose[-1]
+        world = pw.worlds.MuJoCo(case.model, finger=case.finger, own_weight=own_weight)
+        end = world.push(case.push).pose[-1]
+        exact = pw.simulate(case.model, case.push, finger=case.finger, load=load).pose[-1]
         centres = case.model.grid.centres
         apart = np.hypot(*(placed(centres, end) - placed(centres, exact)).T)
         assert apart.mean() < 0.008

@@ -41,6 +41,7 @@ _COLOURS = {
     "exact, rigid": "#888888",
     "ideal": "#4477aa",
     "mujoco": "#228833",
+    "mujoco, own weight": "#66ccee",
     "bullet links": "#ee6677",
     "bullet compound": "#ccbb44",
 }
@@ -151,6 +152,7 @@ def _worlds(case: Case) -> Iterator[tuple[str, SimulatedWorld]]:
     """Yield the worlds by name, with the object in each."""
     yield "ideal", Ideal(case.model, finger=case.finger)
     yield "mujoco", MuJoCo(case.model, finger=case.finger)
+    yield "mujoco, own weight", MuJoCo(case.model, finger=case.finger, own_weight=True)
     if find_spec("pybullet") is not None:
         yield "bullet links", Bullet(case.model, finger=case.finger)
         yield "bullet compound", Bullet(case.model, finger=case.finger, body="compound")
@@ -207,6 +209,6 @@ def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
         panel.set_aspect("equal")
         panel.set_xlabel("x [mm]")
         panel.set_ylabel("y [mm]")
-    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     figure.savefig(file, dpi=110)
     pyplot.close(figure)

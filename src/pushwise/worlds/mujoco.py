@@ -15,9 +15,6 @@ from pushwise.worlds.simulated import Motion, SimulatedWorld
 
 __all__ = ["MuJoCo"]
 
-_FREE = slice(0, 7)  # the object's joint in qpos: position and quaternion
-_FINGER = slice(7, 9)  # the finger's in qpos
-_FINGER_SPEED = slice(6, 8)  # and in qvel
 _PARKED = np.array([100.0, 100.0])  # m; where the finger is out of the way
 
 _TILTED = 0.35  # rad; an object tilted that much no longer lies on the table
@@ -30,9 +27,9 @@ _PATIENCE = 5.0  # s after which an object counts as resting in any case
 class MuJoCo(SimulatedWorld):
     """A free body of a box a cell on a table, pushed by a heavy driven cylinder.
 
-    `scene` says how its contacts are made to obey Coulomb's law and how well they do. The load
-    is not each cell's own weight: a stiff body rests on its table as on springs, close to
-    `simulate(load="rigid")`. Tables are rectangular.
+    `scene` says how its contacts are made to obey Coulomb's law, `pushwise experiment referee`
+    how well they do. A free body rests on its table as on a stiff bed, `simulate(load="rigid")`;
+    with `own_weight` it slides as `simulate(load="own")` and never tips. Tables are rectangular.
     """
 
     def __init__(
@@ -45,17 +42,22 @@ class MuJoCo(SimulatedWorld):
         finger: Finger | None = None,
         noise: Noise | None = None,
         rate: float = 50.0,
+        own_weight: bool = False,
     ) -> None:
-        """Build the scene and let the object go; arguments as for every simulated world."""
+        """Build the scene and let the object go; the first arguments are every world's.
+
+        own_weight: let each cell carry its own weight, for sliding away from the edge alone.
+        """
         self._engine: mujoco.MjModel | None = None
+        self._body: _FreeBody | _Cells = _Cells() if own_weight else _FreeBody()
         super().__init__(thing, table, seed=seed, pose=pose, finger=finger, noise=noise, rate=rate)
 
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""
         engine = self._compiled()
-        data = _laid_down(engine, pose)
+        data = self._laid_down(engine, pose)
         t = self._times(push.duration, push.duration)
-        poses, forces = [_flat_pose(data, pose[2])], [np.zeros(2)]
+        poses, forces = [self._body.pose(data, pose[2])], [np.zeros(2)]
         tilts = [0.0]
         times = [0.0]
         rest = 0.0
@@ -64,12 +66,12 @@ class MuJoCo(SimulatedWorld):
             end = t[k] if k < len(t) else times[-1] + 1.0 / self._rate
             forces.append(_stepped(engine, data, push, times[-1], float(end)))
             times.append(float(end))
-            poses.append(_flat_pose(data, poses[-1][2]))
-            tilts.append(_tilt(data))
+            poses.append(self._body.pose(data, poses[-1][2]))
+            tilts.append(self._body.tilt(data))
             if tilts[-1] > _TILTED:
                 break
             if end > push.duration:
-                rest = rest + 1.0 / self._rate if _still(data) else 0.0
+                rest = rest + 1.0 / self._rate if self._body.still(data) else 0.0
                 if rest >= _LIE or end > push.duration + _PATIENCE:
                     break
         fell = tilts[-1] > _TILTED
@@ -82,30 +84,75 @@ class MuJoCo(SimulatedWorld):
     def _falls(self, pose: NDArray[np.float64]) -> bool:
         """Let the object go and see."""
         engine = self._compiled()
-        data = _laid_down(engine, pose)
+        data = self._laid_down(engine, pose)
         rest = 0.0
         while data.time < _PATIENCE and rest < _LIE:
             mujoco.mj_step(engine, data)
-            if _tilt(data) > _TILTED:
+            if self._body.tilt(data) > _TILTED:
                 return True
-            rest = rest + TIME_STEP if _still(data) else 0.0
+            rest = rest + TIME_STEP if self._body.still(data) else 0.0
         return False
 
     def _compiled(self) -> mujoco.MjModel:
         """Return the engine's model, built once."""
         if self._engine is None:
-            scene = object_scene(self._model, self._table, self._finger)
+            own_weight = isinstance(self._body, _Cells)
+            scene = object_scene(self._model, self._table, self._finger, own_weight=own_weight)
             self._engine = mujoco.MjModel.from_xml_string(scene)
         return self._engine
 
+    def _laid_down(self, engine: mujoco.MjModel, pose: NDArray[np.float64]) -> mujoco.MjData:
+        """Return a state with the object at a pose on the table and the finger out of the way."""
+        data = mujoco.MjData(engine)
+        self._body.lay(data, pose)
+        at = int(engine.joint("finger").qposadr[0])
+        data.qpos[at : at + 2] = _PARKED
+        return data
 
-def _laid_down(engine: mujoco.MjModel, pose: NDArray[np.float64]) -> mujoco.MjData:
-    """Return a state with the object at a pose on the table and the finger out of the way."""
-    data = mujoco.MjData(engine)
-    half = 0.5 * pose[2]
-    data.qpos[_FREE] = [pose[0], pose[1], 0.0, np.cos(half), 0.0, 0.0, np.sin(half)]
-    data.qpos[_FINGER] = _PARKED
-    return data
+
+class _FreeBody:
+    """An object that moves freely: seven numbers of its place, six of its speed."""
+
+    def lay(self, data: mujoco.MjData, pose: NDArray[np.float64]) -> None:
+        """Put the object at a pose (3,) on the table."""
+        half = 0.5 * pose[2]
+        data.qpos[:7] = [pose[0], pose[1], 0.0, np.cos(half), 0.0, 0.0, np.sin(half)]
+
+    def pose(self, data: mujoco.MjData, near: float) -> NDArray[np.float64]:
+        """Return the pose (x, y, theta) of the grid frame, theta within half a turn of `near`."""
+        x, y, _, qw, qx, qy, qz = data.qpos[:7]
+        theta = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz**2))
+        turns = np.round((near - theta) / (2.0 * np.pi))
+        return np.array([x, y, theta + 2.0 * np.pi * turns])
+
+    def tilt(self, data: mujoco.MjData) -> float:
+        """Return the angle between the object's vertical and the table's [rad]."""
+        _, qx, qy, _ = data.qpos[3:7]
+        return float(2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0)))
+
+    def still(self, data: mujoco.MjData) -> bool:
+        """Return whether the object is at rest."""
+        return bool(np.abs(data.qvel[:6]).max() < _AT_REST)
+
+
+class _Cells:
+    """Cells on a root that moves in the plane: three numbers of its place and of its speed."""
+
+    def lay(self, data: mujoco.MjData, pose: NDArray[np.float64]) -> None:
+        """Put the object at a pose (3,) on the table."""
+        data.qpos[:3] = pose
+
+    def pose(self, data: mujoco.MjData, near: float) -> NDArray[np.float64]:
+        """Return the pose (x, y, theta) of the grid frame; theta counts on by itself."""
+        return np.array(data.qpos[:3])
+
+    def tilt(self, data: mujoco.MjData) -> float:
+        """Return zero: the root cannot tilt."""
+        return 0.0
+
+    def still(self, data: mujoco.MjData) -> bool:
+        """Return whether the object is at rest."""
+        return bool(np.abs(data.qvel[:3]).max() < _AT_REST)
 
 
 def _stepped(
@@ -115,33 +162,17 @@ def _stepped(
     steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
     engine.opt.timestep = (end - begin) / steps
     moving = begin < push.duration
+    joint = engine.joint("finger")
+    place = slice(joint.qposadr[0], joint.qposadr[0] + 2)
+    speed = slice(joint.dofadr[0], joint.dofadr[0] + 2)
     total = np.zeros(2)
     for i in range(steps):
         now = begin + i * engine.opt.timestep
         # Heavy as it is, the finger would stray by micrometres; it is put back on its path.
-        data.qpos[_FINGER] = push.start + min(now, push.duration) * push.velocity
-        data.qvel[_FINGER_SPEED] = push.velocity if moving else 0.0
+        data.qpos[place] = push.start + min(now, push.duration) * push.velocity
+        data.qvel[speed] = push.velocity if moving else 0.0
         mujoco.mj_step(engine, data)
         # The force that pushes the finger back, as its own joints feel it.
-        total -= data.qfrc_constraint[_FINGER_SPEED]
+        total -= data.qfrc_constraint[speed]
     mean: NDArray[np.float64] = total / steps
     return mean
-
-
-def _flat_pose(data: mujoco.MjData, near: float) -> NDArray[np.float64]:
-    """Return the pose (x, y, theta) of the grid frame, theta within half a turn of `near`."""
-    x, y, _, qw, qx, qy, qz = data.qpos[_FREE]
-    theta = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz**2))
-    turns = np.round((near - theta) / (2.0 * np.pi))
-    return np.array([x, y, theta + 2.0 * np.pi * turns])
-
-
-def _tilt(data: mujoco.MjData) -> float:
-    """Return the angle between the object's vertical and the table's [rad]."""
-    _, _, _, _, qx, qy, _ = data.qpos[_FREE]
-    return float(2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0)))
-
-
-def _still(data: mujoco.MjData) -> bool:
-    """Return whether the object is at rest."""
-    return bool(np.abs(data.qvel[:6]).max() < _AT_REST)

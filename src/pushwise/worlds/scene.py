@@ -18,6 +18,9 @@ A cell touches the table with a foot whose corners are its four Gauss points, as
 over the cell's square needs; corners of the whole square would brake rotation by 3 % too much
 (a 0.2 m square of 25 cells). The whole cell stands 0.5 mm higher: it holds at the table's edge.
 The finger is an upright cylinder with round ends, which MuJoCo calls a capsule.
+
+A free body's load is that of a stiff bed. With `own_weight` each cell slides up and down by
+itself on a root that moves in the plane: it carries its own weight, and nothing ever tips.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.actions import Finger
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.shape.grid import CellGrid
 
 __all__ = ["FLOOR", "TIME_STEP", "object_scene", "table_frame"]
 
@@ -49,20 +53,29 @@ _FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
 _FINGER_HALF_HEIGHT = 0.02  # m
 _FOOT = 0.0005  # m a foot stands out below its cell
 _RAIL = 0.001  # m; radius of the rails along the outline
+_ROOT = 1e-4  # mass of the root of cells with their own weight, over that of the object
+_DROP = 0.002  # m; how far such a cell sinks beyond the table's edge
 _TABLE = 0.02  # m; half the thickness of the table's top
 
 
 def object_scene(
-    model: ObjectModel, table: Table, finger: Finger, *, bodies: str = "", pairs: str = ""
+    model: ObjectModel,
+    table: Table,
+    finger: Finger,
+    *,
+    own_weight: bool = False,
+    bodies: str = "",
+    pairs: str = "",
 ) -> str:
     """Return MJCF of the table, the floor, the object and the finger.
 
+    own_weight: cells that carry their own weight, instead of one free body.
     bodies, pairs: more MJCF of the world and of its contact pairs; a body of theirs may touch
     the geoms cell0, cell1, ... of the object.
     """
     k = len(model.grid.outline)
     touching = [
-        *_table_pairs(model),
+        *_table_pairs(model, own_weight),
         *(_finger_pair(i, finger) for i in range(k)),
     ]
     return f"""
@@ -74,12 +87,9 @@ def object_scene(
  <worldbody>
   <geom name="floor" type="plane" size="5 5 0.1" pos="0 0 {FLOOR}" conaffinity="2"/>
   {_table_geom(table)}
-  <body name="object">
-   <freejoint/>
-   {_object_geoms(model)}
-  </body>
+  <body name="object">{_cells_on_a_root(model) if own_weight else _free_body(model)}</body>
   <body name="finger">
-   <joint type="slide" axis="1 0 0"/>
+   <joint name="finger" type="slide" axis="1 0 0"/>
    <joint type="slide" axis="0 1 0"/>
    <geom name="finger" type="capsule" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
     pos="0 0 {0.5 * model.grid.heights.min()}" mass="{_FINGER_MASS}"/>
@@ -113,31 +123,51 @@ def _table_geom(table: Table) -> str:
     )
 
 
-def _object_geoms(model: ObjectModel) -> str:
-    """Return a box and a foot a cell, and a rail a side of the outline, in the grid frame.
+def _free_body(model: ObjectModel) -> str:
+    """Return the object's joint and geoms, in the grid frame."""
+    centres = model.grid.centres.tolist()
+    cells = "".join(_cell_geoms(model, i, x, y) for i, (x, y) in enumerate(centres))
+    return f"<freejoint/>{cells}{_rails(model.grid)}"
 
-    Boxes carry the mass, feet the friction, and the finger touches the rails, which run at half
-    the height of the lowest cell.
-    """
-    grid = model.grid
-    half = 0.5 * grid.cell_size
-    geoms = []
-    for i, (x, y) in enumerate(grid.centres.tolist()):
-        height = 0.5 * (grid.heights[i] - _FOOT)
-        geoms.append(
-            f'<geom name="cell{i}" type="box" size="{half} {half} {height}" '
-            f'pos="{x} {y} {height + _FOOT}" mass="{model.mass[i]}" contype="2"/>'
-            f'<geom name="foot{i}" type="box" size="{half / 3**0.5} {half / 3**0.5} {2 * _FOOT}" '
-            f'pos="{x} {y} {2 * _FOOT}" mass="0"/>'
-        )
+
+def _cells_on_a_root(model: ObjectModel) -> str:
+    """Return a root that moves in the plane, and on it a body a cell that moves up and down."""
+    x, y = model.centre_of_mass
+    root = (
+        '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
+        '<joint type="hinge" axis="0 0 1"/>'
+        f'<geom type="sphere" size="0.001" pos="{x} {y} 0" mass="{_ROOT * model.total_mass}"/>'
+    )
+    cells = "".join(
+        f'<body pos="{x} {y} 0"><joint type="slide" axis="0 0 1" range="{-_DROP} 1" '
+        f'limited="true"/>{_cell_geoms(model, i, 0.0, 0.0)}</body>'
+        for i, (x, y) in enumerate(model.grid.centres.tolist())
+    )
+    return root + cells + _rails(model.grid)
+
+
+def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
+    """Return a cell's box, which carries its mass, and its foot, which rubs."""
+    half = 0.5 * model.grid.cell_size
+    height = 0.5 * (model.grid.heights[i] - _FOOT)
+    foot = half / 3**0.5
+    return (
+        f'<geom name="cell{i}" type="box" size="{half} {half} {height}" '
+        f'pos="{x} {y} {height + _FOOT}" mass="{model.mass[i]}" contype="2"/>'
+        f'<geom name="foot{i}" type="box" size="{foot} {foot} {2 * _FOOT}" '
+        f'pos="{x} {y} {2 * _FOOT}" mass="0"/>'
+    )
+
+
+def _rails(grid: CellGrid) -> str:
+    """Return what the finger touches: a rail a side, at half the height of the lowest cell."""
     height = 0.5 * grid.heights.min()
     corners = _inner_corners(grid.outline)
-    for i, (a, b) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True)):
-        geoms.append(
-            f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
-            f'fromto="{a[0]} {a[1]} {height} {b[0]} {b[1]} {height}"/>'
-        )
-    return "".join(geoms)
+    return "".join(
+        f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
+        f'fromto="{a[0]} {a[1]} {height} {b[0]} {b[1]} {height}"/>'
+        for i, (a, b) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True))
+    )
 
 
 def _inner_corners(outline: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,11 +184,12 @@ def _inner_corners(outline: NDArray[np.float64]) -> NDArray[np.float64]:
     return corners
 
 
-def _table_pairs(model: ObjectModel) -> list[str]:
+def _table_pairs(model: ObjectModel, own_weight: bool) -> list[str]:
     """Return the contacts of feet and cells with the table, each with its own friction."""
-    n = model.grid.n_cells
-    impedance = _SHARE / (4 * n + _SHARE)  # d / (1 - d) = share / number of contacts
-    soft = _softness(impedance, _STIFFNESS, _DAMPING)
+    # d / (1 - d) = share / number of contacts. A cell by itself has four, and MuJoCo takes a
+    # third of its mass: it moves freely in one direction of three.
+    contacts = 12 if own_weight else 4 * model.grid.n_cells
+    soft = _softness(_SHARE / (contacts + _SHARE), _STIFFNESS, _DAMPING)
     return [
         f'<pair geom1="table" geom2="{part}{i}" condim="3" friction="{mu} {mu}" {soft}/>'
         for i, mu in enumerate(model.friction.tolist())
