@@ -24,6 +24,7 @@ from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.contact import nearest_feature
 from pushwise.physics.jacobian import EXTRA, MOMENTS, roll_jacobian
+from pushwise.physics.loss import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, Track, roll
@@ -62,7 +63,7 @@ class Problem:
     records: Sequence[PushRecord]
     finger: Finger
     prior: Prior
-    simulations: int = 0
+    simulations: float = 0.0
     """How often the set of pushes was simulated."""
     began: float = field(default_factory=perf_counter)
 
@@ -77,6 +78,12 @@ class Problem:
             [np.full(len(record.t) - 1, i) for i, record in enumerate(self.records)]
         )
         """Which record each sample belongs to, shape (samples,)."""
+        self.shares = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
+        """How much of its push each sample has seen, an array (k,) a record."""
+        self.ends = [
+            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
+        ]
+        """The records with nothing but their first and last pose."""
 
     @property
     def seconds(self) -> float:
@@ -111,6 +118,25 @@ class Problem:
             self.prior.finger_doubt * u[2 * self.grid.n_cells]
         )
         return Finger(self.finger.radius, float(friction))
+
+    def end_error(self, model: ObjectModel) -> float:
+        """Return the loss of the paper's experiments [m], and count a simulation.
+
+        The mean over pushes of the root mean square distance of the cells at the end.
+        """
+        self.simulations += 1
+        return loss(model, self.ends, finger=self.finger) / len(self.records)
+
+    def end_gradient(self, model: ObjectModel, pushes: Sequence[int]) -> tuple[float, Array, Array]:
+        """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each.
+
+        Counts as the share of a simulation that the pushes are of all.
+        """
+        self.simulations += len(pushes) / len(self.records)
+        value, gradient = loss_and_gradient(
+            model, [self.ends[i] for i in pushes], finger=self.finger
+        )
+        return value / len(pushes), gradient.mass / len(pushes), gradient.friction / len(pushes)
 
     def fit(self, u: Array, start_sigma: Array, *, jacobian: bool = True) -> Fit:
         """Simulate all pushes at u and compare; start_sigma (3,) scales the unknown starts."""

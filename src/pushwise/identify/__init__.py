@@ -1,0 +1,1 @@
+"""Pushes to a model with a posterior; one method a file."""

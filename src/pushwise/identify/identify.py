@@ -1,0 +1,157 @@
+"""`identify`: from pushes to a model that knows how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.identify.box import Box
+from pushwise.identify.convex import convex
+from pushwise.identify.posterior import Posterior
+from pushwise.identify.prior import Prior
+from pushwise.identify.problem import Problem
+from pushwise.identify.refine import picture, refine
+from pushwise.identify.result import Identification, Step
+from pushwise.identify.search import OutOfBudget, Search
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import ObjectModel
+from pushwise.pushes.record import PushRecord
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["METHODS", "identify"]
+
+Array = NDArray[np.float64]
+
+METHODS = (
+    "refine",
+    "convex",
+    "descent",
+    "random",
+    "weighted",
+    "finite-differences",
+    "cma-es",
+    "nelder-mead",
+    "autograd",
+)
+BUDGET = 50.0  # simulations, for methods that would never end
+
+
+def identify(
+    grid: CellGrid,
+    records: Sequence[PushRecord],
+    *,
+    method: str = "refine",
+    finger: Finger | None = None,
+    prior: Prior | None = None,
+    budget: float = BUDGET,
+    batch: bool = True,
+    seed: int = 0,
+    callback: Callable[[Step, ObjectModel], None] | None = None,
+) -> Identification:
+    """Find masses and frictions of the cells from pushes.
+
+    method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex" (the
+    first half alone), "descent" (the paper's Algorithm 1), or one of the methods the paper compares
+    with, see `METHODS`. finger: with the friction it is believed to have. prior: what is believed
+    of the object. budget: how many simulations of all pushes the searching methods may use.
+    batch: whether "descent" follows all pushes at once or one by one. seed: of all that is random.
+    callback: called with each improvement and the model then.
+    """
+    if method not in METHODS:
+        raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    problem = Problem(grid, list(records), finger or Finger(), prior or Prior())
+    noise, force_noise = _stated(problem.records)
+    history: list[Step] = []
+
+    def tick(model: ObjectModel, error: float) -> None:
+        history.append(Step(round(problem.simulations), problem.seconds, error))
+        if callback is not None:
+            callback(history[-1], model)
+
+    if method == "refine":
+        starts = [np.zeros(problem.unknowns), problem.unknowns_of(convex(problem))]
+        costs = [_start_cost(problem, u) for u in starts]
+        refined = refine(
+            problem,
+            starts[int(np.argmin(costs))],
+            noise=noise,
+            force_noise=force_noise,
+            tick=lambda u, error: tick(problem.model(u), error),
+        )
+    else:
+        if method == "convex":
+            model = convex(problem)
+        else:
+            search = Search(
+                Box.of(problem),
+                budget,
+                np.random.default_rng(seed),
+                lambda x, error: tick(search.box.model(x), error),
+            )
+            try:
+                _searcher(method, batch)(search)
+            except OutOfBudget:
+                pass
+            model = search.box.model(search.best)
+        spent = problem.simulations
+        refined = picture(
+            problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise
+        )
+        problem.simulations = spent  # looking back is not searching
+    found = problem.model(refined.u)
+    error = problem.end_error(found)
+    problem.simulations -= 1
+    tick(found, error)
+    return Identification(
+        found, problem.finger_at(refined.u), Posterior(problem, refined), tuple(history), method
+    )
+
+
+def _start_cost(problem: Problem, u: Array) -> float:
+    """Return how far the ends of the pushes are at a start [m]; a simulation."""
+    return problem.end_error(problem.model(u))
+
+
+def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:
+    """Return the noise the records state, poses (3,) and forces; None for what they do not."""
+    stated = [record.noise for record in records]
+    known = [noise for noise in stated if noise is not None]
+    if len(known) < len(stated):
+        return None, None
+    position = max(noise.position for noise in known)
+    angle = max(noise.angle for noise in known)
+    return np.array([position, position, angle]), max(noise.force for noise in known)
+
+
+def _searcher(method: str, batch: bool) -> Callable[[Search], None]:
+    """Return the function of a searching method; loaded here, because some bring libraries."""
+    if method == "descent":
+        from pushwise.identify.descent import descend
+
+        return lambda search: descend(search, batch=batch)
+    if method == "random":
+        from pushwise.identify.random import search_randomly
+
+        return search_randomly
+    if method == "weighted":
+        from pushwise.identify.weighted import search_near_the_best
+
+        return search_near_the_best
+    if method == "finite-differences":
+        from pushwise.identify.finite_differences import search_by_differences
+
+        return search_by_differences
+    if method == "cma-es":
+        from pushwise.identify.cma_es import search_by_evolution
+
+        return search_by_evolution
+    if method == "nelder-mead":
+        from pushwise.identify.nelder_mead import search_by_simplex
+
+        return search_by_simplex
+    from pushwise.identify.autograd import search_by_autograd
+
+    return search_by_autograd

@@ -1,0 +1,166 @@
+"""What is known of the object after the pushes, and how well.
+
+Gaussian in the unknowns u of `Problem` (logs of masses and frictions, in units of the prior), with
+the Hessian of the fit as its information matrix. Numbers of the object follow by their
+derivatives, or by samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.identify.problem import Problem
+from pushwise.identify.refine import Refined
+from pushwise.physics.constants import GRAVITY
+
+__all__ = ["Posterior"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A Gaussian over the logs of masses and frictions about the model found."""
+
+    problem: Problem
+    refined: Refined
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of the unknowns u, the prior's being the identity, shape (unknowns, unknowns)."""
+        inverse: Array = np.linalg.inv(self.refined.information)
+        return 0.5 * (inverse + inverse.T)
+
+    @cached_property
+    def _log_factors(self) -> tuple[Array, Array]:
+        """Derivatives of log mass and log friction in u, shape (n, unknowns) each."""
+        n = self.problem.grid.n_cells
+        mass = np.zeros((n, self.problem.unknowns))
+        friction = np.zeros_like(mass)
+        mass[:, :n] = self.problem.mass_factor
+        friction[:, n : 2 * n] = self.problem.friction_factor
+        return mass, friction
+
+    def _log_std(self, rows: Array) -> tuple[Array, Array]:
+        """Return standard deviations after and before the pushes of linear functions of u."""
+        after = np.sqrt(np.einsum("ij,jk,ik->i", rows, self.covariance, rows))
+        return after, np.sqrt(np.sum(rows**2, axis=1))
+
+    @cached_property
+    def log_mass_std(self) -> Array:
+        """Standard deviation of each cell's log mass, shape (n,)."""
+        return self._log_std(self._log_factors[0])[0]
+
+    @cached_property
+    def log_friction_std(self) -> Array:
+        """Standard deviation of each cell's log friction, shape (n,)."""
+        return self._log_std(self._log_factors[1])[0]
+
+    @cached_property
+    def log_load_std(self) -> Array:
+        """Standard deviation of each cell's log friction load, as a share of the total, (n,)."""
+        return self._log_std(self._load_share_rows)[0]
+
+    @cached_property
+    def load_known(self) -> Array:
+        """Share of the prior's doubt about each cell's load that the pushes removed, (n,)."""
+        after, before = self._log_std(self._load_share_rows)
+        known: Array = 1.0 - after / before
+        return known
+
+    @cached_property
+    def _load_share_rows(self) -> Array:
+        model = self.problem.model(self.refined.u)
+        load = model.mass * model.friction
+        rows = self._log_factors[0] + self._log_factors[1]
+        shares: Array = rows - (load / load.sum()) @ rows
+        return shares
+
+    @cached_property
+    def centre_of_mass_covariance(self) -> Array:
+        """Of the centre of mass [m^2] in the grid frame, shape (2, 2)."""
+        D = self._centre_rows
+        return D @ self.covariance @ D.T
+
+    @cached_property
+    def prior_centre_of_mass_covariance(self) -> Array:
+        """The same before the pushes."""
+        D = self._centre_rows
+        return D @ D.T
+
+    @cached_property
+    def _centre_rows(self) -> Array:
+        model = self.problem.model(self.refined.u)
+        arm = model.grid.centres - model.centre_of_mass
+        rows: Array = (model.mass[:, None] * arm / model.total_mass).T @ self._log_factors[0]
+        return rows
+
+    @cached_property
+    def total_mass_log_std(self) -> tuple[float, float]:
+        """Standard deviation of the log of the total mass, after and before the pushes."""
+        model = self.problem.model(self.refined.u)
+        rows = (model.mass / model.total_mass)[None] @ self._log_factors[0]
+        after, before = self._log_std(rows)
+        return float(after[0]), float(before[0])
+
+    @cached_property
+    def friction_log_std(self) -> tuple[float, float]:
+        """Standard deviation of the log of the mean friction, after and before the pushes."""
+        n = self.problem.grid.n_cells
+        after, before = self._log_std(np.full((1, n), 1.0 / n) @ self._log_factors[1])
+        return float(after[0]), float(before[0])
+
+    @cached_property
+    def spectrum(self) -> Array:
+        """How much the pushes tell along each direction of masses and frictions, shape (2n,).
+
+        Ratio of prior to posterior variance less one, largest first: 1 where pushes tell as
+        much as the prior did, 0 where they tell nothing.
+        """
+        n = self.problem.grid.n_cells
+        values = np.linalg.eigvalsh(self.covariance[: 2 * n, : 2 * n])
+        spectrum: Array = np.maximum(1.0 / values - 1.0, 0.0)
+        return spectrum
+
+    @property
+    def determined(self) -> int:
+        """Number of directions of which the pushes tell more than the prior."""
+        return int(np.sum(self.spectrum > 1.0))
+
+    @property
+    def moved(self) -> float:
+        """How far the pushes moved the prior: root mean square over the directions they tell."""
+        n = self.problem.grid.n_cells
+        return float(np.linalg.norm(self.refined.u[: 2 * n]) / np.sqrt(max(self.determined, 1)))
+
+    def samples(self, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw masses [kg] and frictions, shape (count, n) each."""
+        n = self.problem.grid.n_cells
+        block = self.covariance[: 2 * n, : 2 * n]
+        root = np.linalg.cholesky(block + 1e-12 * np.eye(2 * n))
+        u = self.refined.u[: 2 * n] + rng.standard_normal((count, 2 * n)) @ root.T
+        prior = self.problem.prior
+        mass = prior.mass / n * np.exp(u[:, :n] @ self.problem.mass_factor.T)
+        friction = prior.friction * np.exp(u[:, n:] @ self.problem.friction_factor.T)
+        if prior.max_mass is not None:
+            mass = np.minimum(mass, prior.max_mass)
+        if prior.max_friction is not None:
+            friction = np.minimum(friction, prior.max_friction)
+        return mass, friction
+
+    def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
+        """Draw centres of mass [m] in the grid frame, shape (count, 2)."""
+        mass, _ = self.samples(count, rng)
+        centres: Array = mass @ self.problem.grid.centres / mass.sum(axis=1, keepdims=True)
+        return centres
+
+    @property
+    def load(self) -> Array:
+        """Friction load of each cell [N], shape (n,)."""
+        model = self.problem.model(self.refined.u)
+        load: Array = model.friction * model.mass * GRAVITY
+        return load

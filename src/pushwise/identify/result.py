@@ -1,0 +1,80 @@
+"""`Identification`: what every method returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.identify.posterior import Posterior
+from pushwise.identify.words import outliers, statements
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import ObjectModel
+
+__all__ = ["Identification", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a method's history."""
+
+    simulations: int
+    """How often the set of pushes had been simulated."""
+    seconds: float
+    """Since the start."""
+    error: float
+    """Mean distance between predicted and observed cells at the ends of the pushes [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """The model found, how sure it is, and how it was found."""
+
+    model: ObjectModel
+    """Masses and frictions; the mass of a cell is the load it carries, over g."""
+    finger: Finger
+    """The finger, its friction estimated."""
+    posterior: Posterior
+    """How well everything is known."""
+    history: tuple[Step, ...]
+    """The way there."""
+    method: str
+    """Which method found it."""
+
+    @property
+    def simulations(self) -> int:
+        """How often the set of pushes was simulated."""
+        return self.history[-1].simulations
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.history[-1].seconds
+
+    @property
+    def outliers(self) -> tuple[int, ...]:
+        """Pushes that do not fit the others."""
+        return tuple(outliers(self.posterior))
+
+    @property
+    def drift(self) -> NDArray[np.float64]:
+        """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
+        return self.posterior.refined.errors.drift
+
+    def statements(self) -> list[str]:
+        """Return what is known and what is not, a sentence each."""
+        return statements(self.posterior)
+
+    def summary(self) -> str:
+        """Return a short report."""
+        pushes = len(self.posterior.problem.records)
+        lines = [
+            f"{self.method}: {pushes} pushes, {self.model.grid.n_cells} cells, "
+            f"{self.simulations} simulations, {self.seconds:.2f} s",
+            f"predicted ends are {1e3 * self.history[-1].error:.1f} mm from the observed ones",
+            f"the pushes determine {self.posterior.determined} of "
+            f"{2 * self.model.grid.n_cells} directions of mass and friction",
+            *self.statements(),
+        ]
+        return "\n".join(lines)

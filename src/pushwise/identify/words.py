@@ -1,0 +1,103 @@
+"""What pushes told about an object, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.identify.posterior import Posterior
+
+__all__ = ["outliers", "statements"]
+
+Array = NDArray[np.float64]
+
+UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
+COARSE = 0.25  # of the object's size: a centre of mass no better known than that is not known
+OUTLIER = 0.3  # mean weight below which a push is named
+
+
+def statements(posterior: Posterior) -> list[str]:
+    """Return what is known, what is not, and what looks wrong; a sentence each."""
+    return [
+        _centre(posterior),
+        _total(posterior),
+        _loads(posterior),
+        *_bounds(posterior),
+        *(
+            f"push {i} does not fit the others (it counted {share:.0%}): is its pose wrong?"
+            for i, share in outliers(posterior).items()
+        ),
+    ]
+
+
+def outliers(posterior: Posterior) -> dict[int, float]:
+    """Return the pushes that do not fit the others, with how much each counted."""
+    refined, owner = posterior.refined, posterior.problem.owner
+    counted = {}
+    for i in range(len(posterior.problem.records)):
+        mine = refined.weight[owner == i]
+        # A trajectory may have a few bad samples; a push whose worst ones are many is bad.
+        share = float(min(np.mean(mine), 1.0)) if len(mine) < 4 else float(np.mean(mine < 0.5))
+        if len(mine) < 4 and share < OUTLIER:
+            counted[i] = share
+        if len(mine) >= 4 and share > 0.15:
+            counted[i] = float(np.mean(mine))
+    return counted
+
+
+def _centre(posterior: Posterior) -> str:
+    values, axes = np.linalg.eigh(posterior.centre_of_mass_covariance)
+    size = np.sqrt(values)
+    model = posterior.problem.model(posterior.refined.u)
+    x, y = 1e3 * model.centre_of_mass
+    angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
+    length = float(np.ptp(posterior.problem.grid.outline @ axes[:, 1]))
+    before = np.sqrt(axes[:, 1] @ posterior.prior_centre_of_mass_covariance @ axes[:, 1])
+    spread = (
+        f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
+    )
+    if size[1] > COARSE * length / 4 or size[1] > (1.0 - UNKNOWN) * before:
+        return (
+            f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is only good to {spread}; "
+            "bound the variation of friction, push faster, or measure forces."
+        )
+    return f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}."
+
+
+def _total(posterior: Posterior) -> str:
+    after, before = posterior.total_mass_log_std
+    total = posterior.problem.model(posterior.refined.u).total_mass
+    if after > (1.0 - UNKNOWN) * before:
+        return "total mass not determined: that takes measured forces."
+    return f"total mass {total:.3f} kg, known to {100 * after:.0f} %."
+
+
+def _loads(posterior: Posterior) -> str:
+    unknown = np.flatnonzero(posterior.load_known < UNKNOWN)
+    n = posterior.problem.grid.n_cells
+    if len(unknown) == 0:
+        return "friction load of every cell determined in part."
+    if len(unknown) == n:
+        return "friction load of no cell determined by itself, only sums over many cells."
+    return f"friction load of cells {_ranges(unknown)} not determined."
+
+
+def _ranges(cells: NDArray[np.int64]) -> str:
+    """Write indices as ranges: 3-9, 12."""
+    runs = np.split(cells, np.flatnonzero(np.diff(cells) > 1) + 1)
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
+
+
+def _bounds(posterior: Posterior) -> list[str]:
+    """Name the cells that rest on a bound."""
+    model = posterior.problem.model(posterior.refined.u)
+    prior = posterior.problem.prior
+    found = []
+    for what, values, limit in (
+        ("mass", model.mass, prior.max_mass),
+        ("friction", model.friction, prior.max_friction),
+    ):
+        if limit is not None and (values >= limit).any():
+            cells = _ranges(np.flatnonzero(values >= limit))
+            found.append(f"{what} of cells {cells} rests on its upper bound {limit:g}.")
+    return found
