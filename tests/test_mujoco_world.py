@@ -91,6 +91,14 @@ def test_a_round_table_is_refused() -> None:
     assert not world.fell
 
 
+def test_cells_as_small_as_the_rails_can_be_pushed() -> None:
+    """Build a scene whose rails have no length between the corners of a 2 mm cell."""
+    grid = pw.CellGrid([(0, 0)], 0.002)
+    world = pw.worlds.MuJoCo(pw.ObjectModel(grid, mass=[0.01], friction=0.3))
+    record = world.push(pw.Push((-0.012, 0.0), (0.1, 0.0), 0.5))
+    assert record.pose[-1, 0] == pytest.approx(0.049, abs=0.004)
+
+
 def test_the_gripper_lifts_a_hammer_that_overhangs() -> None:
     """Hold the hammer after the lift in at least 9 of 10 stable poses with 60 mm overhang."""
     rng = np.random.default_rng(0)

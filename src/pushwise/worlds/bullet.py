@@ -29,15 +29,12 @@ from pushwise.worlds.bullet_scene import (
     put_table,
 )
 from pushwise.worlds.kuka import Kuka
-from pushwise.worlds.simulated import Motion, SimulatedWorld
+from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.watch import Look, Motion, watch
 
 __all__ = ["Bullet"]
 
-_LIE = 0.1  # s an object must be at rest to count as resting
-_PATIENCE = 5.0  # s after which an object counts as resting in any case
 _AT_REST = 2e-3  # m/s, rad/s
-_TILTED = 0.35  # rad; an object tilted that much no longer lies on the table
-_LEANING = 0.05  # rad; and this much it is no longer flat on it
 
 
 class Bullet(SimulatedWorld):
@@ -90,47 +87,31 @@ class Bullet(SimulatedWorld):
                 pusher = Kuka(room, self._table, push, self._finger.radius, rough, height)
             else:
                 pusher = Cylinder(room, push, self._finger.radius, rough, height)
-            return self._watched(room, thing, pusher, push, pose)
+            return watch(_Scene(room, thing, pusher), push, pose[2], self._rate)
 
-    def _watched(
-        self, room: Room, thing: int, pusher: Pusher, push: Push, pose: NDArray[np.float64]
-    ) -> Motion:
-        """Step the world and take samples until the object rests or falls."""
-        t = self._times(push.duration, push.duration)
-        times, poses, forces = [0.0], [pose], [np.zeros(2)]
-        fingers, tilts = [pusher.place()], [0.0]
-        rest = 0.0
-        while True:
-            begin, k = times[-1], len(times)
-            end = float(t[k]) if k < len(t) else begin + 1.0 / self._rate
-            steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
-            dt = (end - begin) / steps
-            room.call("setTimeStep", dt)
-            force = np.zeros(2)
-            for i in range(steps):
-                pusher.drive(begin + i * dt, dt)
-                room.call("stepSimulation")
-                force += contact_force(room, thing, pusher)
-            flat, tilt = flat_pose(room, thing, poses[-1][2])
-            times.append(end)
-            poses.append(flat)
-            tilts.append(tilt)
-            forces.append(force / steps)
-            fingers.append(pusher.place())
-            if tilt > _TILTED:
-                break
-            if end > push.duration:
-                still = np.abs(room.call("getBaseVelocity", thing)).max() < _AT_REST
-                rest = rest + 1.0 / self._rate if still else 0.0
-                if rest >= _LIE or end > push.duration + _PATIENCE:
-                    break
-        fell = tilts[-1] > _TILTED
-        flat_until = int(np.argmax(np.array(tilts) > _LEANING)) if fell else len(times)
-        kept = slice(0, max(flat_until, 2))
-        return Motion(
-            np.array(times)[kept],
-            np.array(poses)[kept],
-            np.array(forces)[kept],
-            np.array(fingers)[kept],
-            fell,
-        )
+
+class _Scene:
+    """A room in the middle of a push."""
+
+    def __init__(self, room: Room, thing: int, pusher: Pusher) -> None:
+        """Watch an object and what pushes it."""
+        self._room, self._thing, self._pusher = room, thing, pusher
+
+    def advance(self, begin: float, end: float) -> NDArray[np.float64]:
+        """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
+        steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
+        dt = (end - begin) / steps
+        self._room.call("setTimeStep", dt)
+        total = np.zeros(2)
+        for i in range(steps):
+            self._pusher.drive(begin + i * dt, dt)
+            self._room.call("stepSimulation")
+            total += contact_force(self._room, self._thing, self._pusher)
+        mean: NDArray[np.float64] = total / steps
+        return mean
+
+    def look(self, near: float) -> Look:
+        """Return what there is now; theta within half a turn of `near` [rad]."""
+        pose, tilt = flat_pose(self._room, self._thing, near)
+        speeds = np.abs(self._room.call("getBaseVelocity", self._thing))
+        return Look(pose, self._pusher.place(), tilt, bool(speeds.max() < _AT_REST))

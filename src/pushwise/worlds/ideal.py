@@ -11,7 +11,8 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.simulate import simulate
 from pushwise.pushes.record import Noise, finger_path
-from pushwise.worlds.simulated import Motion, SimulatedWorld
+from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.watch import Motion, sample_times
 
 __all__ = ["Ideal"]
 
@@ -54,7 +55,7 @@ class Ideal(SimulatedWorld):
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
         """Simulate the push."""
         path = simulate(self._model, push, pose, finger=self._finger, table=self._table)
-        t = self._times(push.duration, float(path.t[-1]))
+        t = sample_times(push.duration, float(path.t[-1]), self._rate)
         impulse = np.zeros((len(path.t), 2))
         impulse[1:] = np.cumsum(path.force * np.diff(path.t)[:, None], axis=0)
         given = np.stack([np.interp(t, path.t, column) for column in impulse.T], axis=-1)

@@ -11,17 +11,16 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.pushes.record import Noise, finger_path
 from pushwise.worlds.scene import TIME_STEP, object_scene
-from pushwise.worlds.simulated import Motion, SimulatedWorld
+from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.watch import TILTED, Look, Motion, watch
 
 __all__ = ["MuJoCo"]
 
 _PARKED = np.array([100.0, 100.0])  # m; where the finger is out of the way
 
-_TILTED = 0.35  # rad; an object tilted that much no longer lies on the table
-_LEANING = 0.05  # rad; and this much it is no longer flat on it
 _AT_REST = 1e-3  # m/s, and in rad/s of an object of a metre
-_LIE = 0.1  # s an object must be at rest to count as resting
-_PATIENCE = 5.0  # s after which an object counts as resting in any case
+_LIE = 0.1  # s an object that is let go must be still to stay
+_PATIENCE = 5.0  # s it is watched at most
 
 
 class MuJoCo(SimulatedWorld):
@@ -55,31 +54,8 @@ class MuJoCo(SimulatedWorld):
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""
         engine = self._compiled()
-        data = self._laid_down(engine, pose)
-        t = self._times(push.duration, push.duration)
-        poses, forces = [self._body.pose(data, pose[2])], [np.zeros(2)]
-        tilts = [0.0]
-        times = [0.0]
-        rest = 0.0
-        while True:
-            k = len(times)
-            end = t[k] if k < len(t) else times[-1] + 1.0 / self._rate
-            forces.append(_stepped(engine, data, push, times[-1], float(end)))
-            times.append(float(end))
-            poses.append(self._body.pose(data, poses[-1][2]))
-            tilts.append(self._body.tilt(data))
-            if tilts[-1] > _TILTED:
-                break
-            if end > push.duration:
-                rest = rest + 1.0 / self._rate if self._body.still(data) else 0.0
-                if rest >= _LIE or end > push.duration + _PATIENCE:
-                    break
-        fell = tilts[-1] > _TILTED
-        flat = int(np.argmax(np.array(tilts) > _LEANING)) if fell else len(times)
-        kept = slice(0, max(flat, 2))
-        sampled = np.array(times)[kept]
-        path = finger_path(push, sampled)
-        return Motion(sampled, np.array(poses)[kept], np.array(forces)[kept], path, fell)
+        scene = _Scene(engine, self._laid_down(engine, pose), self._body, push)
+        return watch(scene, push, pose[2], self._rate)
 
     def _falls(self, pose: NDArray[np.float64]) -> bool:
         """Let the object go and see."""
@@ -88,7 +64,7 @@ class MuJoCo(SimulatedWorld):
         rest = 0.0
         while data.time < _PATIENCE and rest < _LIE:
             mujoco.mj_step(engine, data)
-            if self._body.tilt(data) > _TILTED:
+            if self._body.tilt(data) > TILTED:
                 return True
             rest = rest + TIME_STEP if self._body.still(data) else 0.0
         return False
@@ -103,6 +79,7 @@ class MuJoCo(SimulatedWorld):
 
     def _laid_down(self, engine: mujoco.MjModel, pose: NDArray[np.float64]) -> mujoco.MjData:
         """Return a state with the object at a pose on the table and the finger out of the way."""
+        engine.opt.timestep = TIME_STEP
         data = mujoco.MjData(engine)
         self._body.lay(data, pose)
         at = int(engine.joint("finger").qposadr[0])
@@ -155,24 +132,43 @@ class _Cells:
         return bool(np.abs(data.qvel[:3]).max() < _AT_REST)
 
 
-def _stepped(
-    engine: mujoco.MjModel, data: mujoco.MjData, push: Push, begin: float, end: float
-) -> NDArray[np.float64]:
-    """Step from one sample to the next; return the mean force of the finger [N], shape (2,)."""
-    steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
-    engine.opt.timestep = (end - begin) / steps
-    moving = begin < push.duration
-    joint = engine.joint("finger")
-    place = slice(joint.qposadr[0], joint.qposadr[0] + 2)
-    speed = slice(joint.dofadr[0], joint.dofadr[0] + 2)
-    total = np.zeros(2)
-    for i in range(steps):
-        now = begin + i * engine.opt.timestep
-        # Heavy as it is, the finger would stray by micrometres; it is put back on its path.
-        data.qpos[place] = push.start + min(now, push.duration) * push.velocity
-        data.qvel[speed] = push.velocity if moving else 0.0
-        mujoco.mj_step(engine, data)
-        # The force that pushes the finger back, as its own joints feel it.
-        total -= data.qfrc_constraint[speed]
-    mean: NDArray[np.float64] = total / steps
-    return mean
+class _Scene:
+    """An engine in the middle of a push."""
+
+    def __init__(
+        self,
+        engine: mujoco.MjModel,
+        data: mujoco.MjData,
+        body: _FreeBody | _Cells,
+        push: Push,
+    ) -> None:
+        """Start from a state in which the finger is out of the way."""
+        self._engine, self._data, self._body, self._push = engine, data, body, push
+        joint = engine.joint("finger")
+        self._place = slice(joint.qposadr[0], joint.qposadr[0] + 2)
+        self._speed = slice(joint.dofadr[0], joint.dofadr[0] + 2)
+        self._finger = push.start
+
+    def advance(self, begin: float, end: float) -> NDArray[np.float64]:
+        """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
+        engine, data, push = self._engine, self._data, self._push
+        steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
+        engine.opt.timestep = (end - begin) / steps
+        moving = begin < push.duration
+        total = np.zeros(2)
+        for i in range(steps):
+            now = begin + i * engine.opt.timestep
+            # Heavy as it is, the finger would stray by micrometres; it is put back on its path.
+            data.qpos[self._place] = push.start + min(now, push.duration) * push.velocity
+            data.qvel[self._speed] = push.velocity if moving else 0.0
+            mujoco.mj_step(engine, data)
+            # The force that pushes the finger back, as its own joints feel it.
+            total -= data.qfrc_constraint[self._speed]
+        self._finger = finger_path(push, np.array([end]))[0]
+        mean: NDArray[np.float64] = total / steps
+        return mean
+
+    def look(self, near: float) -> Look:
+        """Return what there is now; theta within half a turn of `near` [rad]."""
+        body, data = self._body, self._data
+        return Look(body.pose(data, near), self._finger, body.tilt(data), body.still(data))

@@ -181,6 +181,9 @@ def _inner_corners(outline: NDArray[np.float64]) -> NDArray[np.float64]:
     # The two sides' offset lines meet at (n + m) / (1 + n . m); sharp corners are rounded off.
     bend = np.maximum(1.0 + np.sum(normal * before, axis=1), 0.1)
     corners: NDArray[np.float64] = outline + _RAIL * (normal + before) / bend[:, None]
+    # MuJoCo refuses a rail of no length, as a side of two radii between square corners gives.
+    none = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T) < 1e-6
+    corners[none] -= 0.01 * side[none]
     return corners
 
 

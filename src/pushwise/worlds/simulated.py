@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,22 +15,13 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.shape.polygon import contains, outline_distance, placed
+from pushwise.worlds.watch import Motion
 from pushwise.worlds.world import Observation
 
-__all__ = ["Motion", "SimulatedWorld"]
+__all__ = ["SimulatedWorld"]
 
 _CLOUD_PITCH = 0.002  # m between the points of a bare model's cloud
 _DEPTH_NOISE = 0.001  # m; of a depth camera at half a metre
-
-
-class Motion(NamedTuple):
-    """A push carried out, free of noise (table frame)."""
-
-    t: NDArray[np.float64]  # (T,)
-    pose: NDArray[np.float64]  # (T, 3)
-    force: NDArray[np.float64]  # (T, 2), mean since the sample before
-    finger: NDArray[np.float64]  # (T, 2)
-    fell: bool
 
 
 class SimulatedWorld(ABC):
@@ -173,12 +163,3 @@ class SimulatedWorld(ABC):
         xy = placed((grid.centres[:, None] + sub).reshape(-1, 2), self._pose)
         z = np.repeat(grid.heights, len(sub))
         return np.column_stack([xy, z + _DEPTH_NOISE * self._rng.standard_normal(len(z))])
-
-    def _times(self, duration: float, end: float) -> NDArray[np.float64]:
-        """Return sample times [s] from 0 to `end` that include the end of the push."""
-        stop = min(duration, end)
-        t = np.linspace(0.0, stop, int(np.ceil(stop * self._rate)) + 1)
-        if end <= stop:
-            return t
-        rest = np.linspace(stop, end, int(np.ceil((end - stop) * self._rate)) + 1)
-        return np.concatenate([t, rest[1:]])
