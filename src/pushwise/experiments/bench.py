@@ -195,7 +195,7 @@ def _against_autograd(
         mass = torch.tensor(hammer.mass, requires_grad=True)
         friction = torch.tensor(hammer.friction, requires_grad=True)
         args = (np.zeros(3), velocities, wrenches, dt)
-        lcp_twist(hammer.grid, mass, friction, *args).sum().backward()
+        lcp_twist(hammer.grid, mass, friction, *args).sum().backward()  # type: ignore[no-untyped-call]
 
     def ours() -> None:
         solved = lagged_step(hammer, np.zeros(3), velocities, wrenches, dt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,11 +73,9 @@ def identify(
             callback(history[-1], model)
 
     if method == "refine":
-        starts = [np.zeros(problem.unknowns), problem.unknowns_of(convex(problem))]
-        costs = [_start_cost(problem, u) for u in starts]
         refined = refine(
             problem,
-            starts[int(np.argmin(costs))],
+            [np.zeros(problem.unknowns), problem.unknowns_of(convex(problem))],
             noise=noise,
             force_noise=force_noise,
             tick=lambda u, error: tick(problem.model(u), error),
@@ -91,15 +90,11 @@ def identify(
                 np.random.default_rng(seed),
                 lambda x, error: tick(search.box.model(x), error),
             )
-            try:
+            with suppress(OutOfBudget):
                 _searcher(method, batch)(search)
-            except OutOfBudget:
-                pass
             model = search.box.model(search.best)
         spent = problem.simulations
-        refined = picture(
-            problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise
-        )
+        refined = picture(problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise)
         problem.simulations = spent  # looking back is not searching
     found = problem.model(refined.u)
     error = problem.end_error(found)
@@ -108,11 +103,6 @@ def identify(
     return Identification(
         found, problem.finger_at(refined.u), Posterior(problem, refined), tuple(history), method
     )
-
-
-def _start_cost(problem: Problem, u: Array) -> float:
-    """Return how far the ends of the pushes are at a start [m]; a simulation."""
-    return problem.end_error(problem.model(u))
 
 
 def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:

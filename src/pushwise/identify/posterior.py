@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identify.prior import smooth_pattern
 from pushwise.identify.problem import Problem
 from pushwise.identify.refine import Refined
 from pushwise.physics.constants import GRAVITY
@@ -32,8 +33,9 @@ class Posterior:
     @cached_property
     def covariance(self) -> Array:
         """Of the unknowns u, the prior's being the identity, shape (unknowns, unknowns)."""
-        inverse: Array = np.linalg.inv(self.refined.information)
-        return 0.5 * (inverse + inverse.T)
+        inverse = np.linalg.inv(self.refined.information)
+        symmetric: Array = 0.5 * (inverse + inverse.T)
+        return symmetric
 
     @cached_property
     def _log_factors(self) -> tuple[Array, Array]:
@@ -83,21 +85,35 @@ class Posterior:
     @cached_property
     def centre_of_mass_covariance(self) -> Array:
         """Of the centre of mass [m^2] in the grid frame, shape (2, 2)."""
-        D = self._centre_rows
+        D = self.centre_rows
         return D @ self.covariance @ D.T
 
     @cached_property
     def prior_centre_of_mass_covariance(self) -> Array:
         """The same before the pushes."""
-        D = self._centre_rows
+        D = self.centre_rows
         return D @ D.T
 
     @cached_property
-    def _centre_rows(self) -> Array:
+    def centre_rows(self) -> Array:
+        """Derivatives of the centre of mass [m] in u, shape (2, unknowns)."""
         model = self.problem.model(self.refined.u)
         arm = model.grid.centres - model.centre_of_mass
         rows: Array = (model.mass[:, None] * arm / model.total_mass).T @ self._log_factors[0]
         return rows
+
+    @cached_property
+    def centre_std_of_friction(self) -> float:
+        """How far a friction that varies by 100 % would put the centre of mass off [m].
+
+        Pushes show weight times friction. Were friction to vary by a share s over the object, the
+        centre of mass would be off by about s times this, whatever the number of pushes.
+        """
+        model = self.problem.model(self.refined.u)
+        arm = model.grid.centres - model.centre_of_mass
+        rows = (model.mass[:, None] * arm / model.total_mass).T
+        pattern = smooth_pattern(model.grid)
+        return float(np.sqrt(np.trace(rows @ pattern @ rows.T)))
 
     @cached_property
     def total_mass_log_std(self) -> tuple[float, float]:

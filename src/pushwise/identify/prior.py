@@ -16,7 +16,7 @@ from pushwise.checks import positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["Prior"]
+__all__ = ["Prior", "smooth_pattern"]
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class Prior:
     """Typical total mass [kg]."""
     mass_doubt: float = 1.5
     """How far the total may be off."""
-    mass_spread: float = 1.0
+    mass_spread: float = 0.7
     """How much cells differ in mass, or in the load they carry."""
     friction: float = 0.35
     """Typical coefficient of friction between object and table."""
@@ -85,14 +85,24 @@ class Prior:
         spread = UNBOUNDED_SPREAD if self.friction_spread is None else self.friction_spread
         mass = _covariance(grid, self.mass_doubt, self.mass_spread, smooth=0.7)
         friction = _covariance(grid, self.friction_doubt, spread, smooth=0.98)
-        return np.linalg.cholesky(mass), np.linalg.cholesky(friction)
+        return _root(mass), _root(friction)
+
+
+def _root(covariance: Array) -> Array:
+    """Return the Cholesky factor of a covariance."""
+    return np.asarray(np.linalg.cholesky(covariance), np.float64)
+
+
+def smooth_pattern(grid: CellGrid) -> Array:
+    """Return the correlation of cells in a smooth pattern, (n, n): near cells are alike."""
+    gap = grid.centres[:, None] - grid.centres
+    length = 0.5 * np.sqrt(grid.area)
+    pattern: Array = np.exp(-0.5 * np.sum(gap**2, axis=-1) / length**2)
+    return pattern
 
 
 def _covariance(grid: CellGrid, doubt: float, spread: float, *, smooth: float) -> Array:
     """Return the covariance of a common level and a pattern, a share of it smooth, (n, n)."""
-    gap = grid.centres[:, None] - grid.centres
-    length = 0.5 * np.sqrt(grid.area)
-    near = np.exp(-0.5 * np.sum(gap**2, axis=-1) / length**2)
-    pattern = smooth * near + (1.0 - smooth) * np.eye(grid.n_cells)
-    found: Array = doubt**2 + spread**2 * pattern
-    return found
+    pattern = smooth * smooth_pattern(grid) + (1.0 - smooth) * np.eye(grid.n_cells)
+    covariance: Array = doubt**2 + spread**2 * pattern
+    return covariance

@@ -66,10 +66,13 @@ class Problem:
     simulations: float = 0.0
     """How often the set of pushes was simulated."""
     began: float = field(default_factory=perf_counter)
+    checked: bool = True
+    """Whether to refuse records that tell nothing; imagined pushes may tell nothing."""
 
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and factor the prior."""
-        _check(self.grid, self.records, self.finger)
+        if self.checked:
+            _check(self.grid, self.records, self.finger)
         self.prior.check(self.grid)
         self.mass_factor, self.friction_factor = self.prior.factors(self.grid)
         n = self.grid.n_cells
@@ -114,9 +117,7 @@ class Problem:
 
     def finger_at(self, u: Array) -> Finger:
         """Return the finger with the friction at u."""
-        friction = self.finger.friction * np.exp(
-            self.prior.finger_doubt * u[2 * self.grid.n_cells]
-        )
+        friction = self.finger.friction * np.exp(self.prior.finger_doubt * u[2 * self.grid.n_cells])
         return Finger(self.finger.radius, float(friction))
 
     def end_error(self, model: ObjectModel) -> float:
@@ -150,6 +151,10 @@ class Problem:
             parts.append(self._fit_one(i, model, finger, offset, start_sigma, jacobian))
         joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
         return Fit(*joined)
+
+    def residual(self, i: int, model: ObjectModel, finger: Finger, offset: Array) -> Array:
+        """Return the residuals of one push that starts `offset` (3,) off, shape (samples, 3)."""
+        return self._fit_one(i, model, finger, offset, np.ones(3), False)[0]
 
     def _fit_one(
         self,

@@ -12,7 +12,7 @@ __all__ = ["outliers", "statements"]
 Array = NDArray[np.float64]
 
 UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
-COARSE = 0.25  # of the object's size: a centre of mass no better known than that is not known
+COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
 OUTLIER = 0.3  # mean weight below which a push is named
 
 
@@ -52,16 +52,21 @@ def _centre(posterior: Posterior) -> str:
     x, y = 1e3 * model.centre_of_mass
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
     length = float(np.ptp(posterior.problem.grid.outline @ axes[:, 1]))
-    before = np.sqrt(axes[:, 1] @ posterior.prior_centre_of_mass_covariance @ axes[:, 1])
-    spread = (
-        f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
-    )
-    if size[1] > COARSE * length / 4 or size[1] > (1.0 - UNKNOWN) * before:
+    spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
+    if size[1] > COARSE * length:
         return (
-            f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is only good to {spread}; "
+            f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "
             "bound the variation of friction, push faster, or measure forces."
         )
-    return f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}."
+    known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}"
+    varies = posterior.problem.prior.friction_spread
+    if varies is None:
+        return f"{known}."
+    more = 1e2 * posterior.centre_std_of_friction
+    return (
+        f"{known}, if friction varies by no more than {varies:.0%} over the object "
+        f"(each 10% would make it {more:.1f} mm uncertain)."
+    )
 
 
 def _total(posterior: Posterior) -> str:

@@ -152,8 +152,8 @@ DRAWINGS: dict[str, Drawing] = {
     ),
     "hammer": Drawing(
         [
-            DrawnPart("head", [_HAMMER_HEAD], 0.028, 0.45, 0.22),
-            DrawnPart("handle", [_HAMMER_HANDLE], 0.022, 0.16, 0.38),
+            DrawnPart("head", [_HAMMER_HEAD], 0.028, 0.45, 0.29),
+            DrawnPart("handle", [_HAMMER_HANDLE], 0.022, 0.16, 0.31),
         ],
         0.0120,
     ),
@@ -166,15 +166,15 @@ DRAWINGS: dict[str, Drawing] = {
     ),
     "clamp": Drawing(
         [
-            DrawnPart("arms", [_CLAMP_ARM, _mirrored(_CLAMP_ARM)], 0.026, 0.11, 0.35),
-            DrawnPart("pivot", [_CLAMP_PIVOT], 0.034, 0.12, 0.25),
+            DrawnPart("arms", [_CLAMP_ARM, _mirrored(_CLAMP_ARM)], 0.026, 0.11, 0.31),
+            DrawnPart("pivot", [_CLAMP_PIVOT], 0.034, 0.12, 0.30),
         ],
         0.0104,
     ),
     "crimp": Drawing(
         [
-            DrawnPart("jaws", [_CRIMP_JAWS], 0.012, 0.19, 0.20),
-            DrawnPart("handles", [_CRIMP_HANDLE, _mirrored(_CRIMP_HANDLE)], 0.011, 0.12, 0.45),
+            DrawnPart("jaws", [_CRIMP_JAWS], 0.012, 0.19, 0.25),
+            DrawnPart("handles", [_CRIMP_HANDLE, _mirrored(_CRIMP_HANDLE)], 0.011, 0.12, 0.26),
         ],
         0.0073,
     ),
@@ -195,7 +195,7 @@ DRAWINGS: dict[str, Drawing] = {
     ),
     "spray-gun": Drawing(
         [
-            DrawnPart("trigger and neck", [_SPRAY_HEAD], 0.045, 0.08, 0.28),
+            DrawnPart("trigger and neck", [_SPRAY_HEAD], 0.045, 0.08, 0.33),
             DrawnPart("bottle", [_SPRAY_BODY], 0.070, 0.72, 0.34),
         ],
         0.0147,
