@@ -51,6 +51,9 @@ _FINGER_STIFFNESS = 0.4 / TIME_STEP**2
 _FINGER_DAMPING = 0.8 / TIME_STEP
 _FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
 _FINGER_HALF_HEIGHT = 0.02  # m
+# A push F at height z shifts the load by F z / (m g) along the push, which no planar model sees;
+# a robot pushes thin things with its fingertip just above the table, and so does this one.
+_PUSH_HEIGHT = 0.003  # m
 _FOOT = 0.0005  # m a foot stands out below its cell
 _RAIL = 0.001  # m; radius of the rails along the outline
 _ROOT = 1e-4  # mass of the root of cells with their own weight, over that of the object
@@ -92,7 +95,7 @@ def object_scene(
    <joint name="finger" type="slide" axis="1 0 0"/>
    <joint type="slide" axis="0 1 0"/>
    <geom name="finger" type="capsule" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
-    pos="0 0 {0.5 * model.grid.heights.min()}" mass="{_FINGER_MASS}"/>
+    pos="0 0 {_PUSH_HEIGHT}" mass="{_FINGER_MASS}"/>
   </body>
   {bodies}
  </worldbody>
@@ -160,8 +163,8 @@ def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
 
 
 def _rails(grid: CellGrid) -> str:
-    """Return what the finger touches: a rail a side, at half the height of the lowest cell."""
-    height = 0.5 * grid.heights.min()
+    """Return what the finger touches: a rail a side, just above the table."""
+    height = min(_PUSH_HEIGHT, 0.5 * grid.heights.min())
     corners = _inner_corners(grid.outline)
     return "".join(
         f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
