@@ -136,7 +136,7 @@ def test_worlds_know_nothing_of_identification_and_planning() -> None:
             names = [alias.name for alias in getattr(node, "names", [])]
             names.append(getattr(node, "module", None) or "")
             for name in names:
-                assert not name.startswith(("pushwise.identify", "pushwise.plan")), file
+                assert not name.startswith(("pushwise.identification", "pushwise.plan")), file
 
 
 def test_drawn_pushes_touch_the_outline_and_stay_on_the_table() -> None:

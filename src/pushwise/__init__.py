@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pushwise import objects, worlds
     from pushwise.errors import SimulationError
+    from pushwise.identification.identify import identify
+    from pushwise.identification.next_push import next_push
+    from pushwise.identification.prior import Prior
+    from pushwise.identification.result import Identification
     from pushwise.physics.actions import Finger, ForcePush, Push
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
@@ -23,16 +27,20 @@ __all__ = [
     "CellGrid",
     "Finger",
     "ForcePush",
+    "Identification",
     "ObjectModel",
     "Path",
+    "Prior",
     "Push",
     "PushLog",
     "PushRecord",
     "Scan",
     "SimulationError",
     "Table",
+    "identify",
     "load",
     "loss_and_gradient",
+    "next_push",
     "objects",
     "save",
     "simulate",
@@ -46,16 +54,20 @@ _HOMES = {
     "CellGrid": "pushwise.shape.grid",
     "Finger": "pushwise.physics.actions",
     "ForcePush": "pushwise.physics.actions",
+    "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
     "Path": "pushwise.physics.simulate",
+    "Prior": "pushwise.identification.prior",
     "Push": "pushwise.physics.actions",
     "PushLog": "pushwise.pushes.log",
     "PushRecord": "pushwise.pushes.record",
     "Scan": "pushwise.shape.scan",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
+    "identify": "pushwise.identification.identify",
     "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",
+    "next_push": "pushwise.identification.next_push",
     "save": "pushwise.saved",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",

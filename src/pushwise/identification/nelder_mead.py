@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.optimize import minimize
 
-from pushwise.identify.search import Search
+from pushwise.identification.search import Search
 
 __all__ = ["search_by_simplex"]
 

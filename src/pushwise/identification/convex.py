@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from pushwise.identify.problem import Problem
+from pushwise.identification.problem import Problem
 from pushwise.physics.actions import Push
 from pushwise.physics.contact import feature_normal, nearest_feature
 from pushwise.physics.model import ObjectModel

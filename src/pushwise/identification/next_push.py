@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.identify.problem import Problem
-from pushwise.identify.refine import whitened
-from pushwise.identify.result import Identification
+from pushwise.identification.problem import Problem
+from pushwise.identification.refine import whitened
+from pushwise.identification.result import Identification
 from pushwise.physics.actions import Push
 from pushwise.physics.simulate import simulate
 from pushwise.pushes.record import PushRecord

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.identify.problem import Problem
+from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
 
 __all__ = ["Box"]

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.identify.descent import DECAY, RATE
-from pushwise.identify.problem import Problem
-from pushwise.identify.search import OutOfBudget, Search
+from pushwise.identification.descent import DECAY, RATE
+from pushwise.identification.problem import Problem
+from pushwise.identification.search import OutOfBudget, Search
 from pushwise.physics.lagged import cell_velocities, table_offsets
 from pushwise.pushes.record import PushRecord
 

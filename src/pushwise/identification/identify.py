@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.identify.box import Box
-from pushwise.identify.convex import convex
-from pushwise.identify.posterior import Posterior
-from pushwise.identify.prior import Prior
-from pushwise.identify.problem import Problem
-from pushwise.identify.refine import picture, refine
-from pushwise.identify.result import Identification, Step
-from pushwise.identify.search import OutOfBudget, Search
+from pushwise.identification.box import Box
+from pushwise.identification.convex import convex
+from pushwise.identification.posterior import Posterior
+from pushwise.identification.prior import Prior
+from pushwise.identification.problem import Problem
+from pushwise.identification.refine import picture, refine
+from pushwise.identification.result import Identification, Step
+from pushwise.identification.search import OutOfBudget, Search
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
 from pushwise.pushes.record import PushRecord
@@ -119,29 +119,29 @@ def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:
 def _searcher(method: str, batch: bool) -> Callable[[Search], None]:
     """Return the function of a searching method; loaded here, because some bring libraries."""
     if method == "descent":
-        from pushwise.identify.descent import descend
+        from pushwise.identification.descent import descend
 
         return lambda search: descend(search, batch=batch)
     if method == "random":
-        from pushwise.identify.random import search_randomly
+        from pushwise.identification.random import search_randomly
 
         return search_randomly
     if method == "weighted":
-        from pushwise.identify.weighted import search_near_the_best
+        from pushwise.identification.weighted import search_near_the_best
 
         return search_near_the_best
     if method == "finite-differences":
-        from pushwise.identify.finite_differences import search_by_differences
+        from pushwise.identification.finite_differences import search_by_differences
 
         return search_by_differences
     if method == "cma-es":
-        from pushwise.identify.cma_es import search_by_evolution
+        from pushwise.identification.cma_es import search_by_evolution
 
         return search_by_evolution
     if method == "nelder-mead":
-        from pushwise.identify.nelder_mead import search_by_simplex
+        from pushwise.identification.nelder_mead import search_by_simplex
 
         return search_by_simplex
-    from pushwise.identify.autograd import search_by_autograd
+    from pushwise.identification.autograd import search_by_autograd
 
     return search_by_autograd

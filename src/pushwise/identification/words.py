@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.identify.posterior import Posterior
+from pushwise.identification.posterior import Posterior
 
 __all__ = ["outliers", "statements"]
 

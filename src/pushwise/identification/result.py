@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.identify.posterior import Posterior
-from pushwise.identify.words import outliers, statements
+from pushwise.identification.posterior import Posterior
+from pushwise.identification.words import outliers, statements
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.identify.box import Box
+from pushwise.identification.box import Box
 
 __all__ = ["OutOfBudget", "Search"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import SimulationError
-from pushwise.identify.noise import Errors, innovations
-from pushwise.identify.problem import Fit, Problem
+from pushwise.identification.noise import Errors, innovations
+from pushwise.identification.problem import Fit, Problem
 
 __all__ = ["Refined", "picture", "refine", "whitened"]
 

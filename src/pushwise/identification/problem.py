@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.identify.prior import Prior
+from pushwise.identification.prior import Prior
 from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.contact import nearest_feature

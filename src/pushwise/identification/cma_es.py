@@ -5,7 +5,7 @@ from __future__ import annotations
 import cma
 import numpy as np
 
-from pushwise.identify.search import Search
+from pushwise.identification.search import Search
 
 __all__ = ["search_by_evolution"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pushwise.identify.search import OutOfBudget, Search
+from pushwise.identification.search import OutOfBudget, Search
 
 __all__ = ["search_by_differences"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushwise.identify.search import Search
+from pushwise.identification.search import Search
 
 __all__ = ["search_near_the_best"]
 

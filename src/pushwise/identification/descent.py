@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pushwise.identify.search import OutOfBudget, Search
+from pushwise.identification.search import OutOfBudget, Search
 
 __all__ = ["descend"]
 
