@@ -219,3 +219,19 @@ def referee(
     from pushwise.experiments.referee import run
 
     typer.echo(run(output, json=json))
+
+
+@experiment.command()
+def identification(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
+    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 5,
+    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 108,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn nine objects from five pushes each, and predict five others.
+
+    Example: pushwise experiment identification -o results/identification
+    """
+    from pushwise.experiments.identification import run
+
+    typer.echo(run(output, models=models, draws=draws, json=json))

@@ -29,6 +29,7 @@ from pushwise.physics.model import ObjectModel
 from pushwise.physics.simulate import simulate, simulate_batch
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.polygon import placed
 
 __all__ = ["Row", "measure", "run"]
 
@@ -132,13 +133,8 @@ def _against_mujoco() -> list[Row]:
 
 def _cell_distance(model: ObjectModel, a: np.ndarray, b: np.ndarray) -> float:
     """Return the mean distance between the cells at two poses [m]."""
-
-    def cells(pose: np.ndarray) -> np.ndarray:
-        cos, sin = np.cos(pose[2]), np.sin(pose[2])
-        turned: np.ndarray = model.grid.centres @ np.array([[cos, sin], [-sin, cos]]) + pose[:2]
-        return turned
-
-    return float(np.mean(np.hypot(*(cells(a) - cells(b)).T)))
+    gap = placed(model.grid.centres, a) - placed(model.grid.centres, b)
+    return float(np.mean(np.hypot(gap[:, 0], gap[:, 1])))
 
 
 def _against_lcp() -> list[Row]:
