@@ -31,7 +31,7 @@ from pushwise.shape.polygon import placed
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
-__all__ = ["Row", "run"]
+__all__ = ["Row", "markdown", "run"]
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def run(output: Path, *, models: int = 5, draws: int = 108, json: bool = False) 
         writer.writeheader()
         for row in rows:
             writer.writerow({k: _short(v) for k, v in asdict(row).items()})
-    table = _table(rows)
+    table = markdown(rows)
     (output / "table.md").write_text(table + "\n")
     return json_format.dumps([asdict(row) for row in rows]) if json else table
 
@@ -185,7 +185,7 @@ def _short(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _table(rows: list[Row]) -> str:
+def markdown(rows: list[Row]) -> str:
     """Return the tables of the results in Markdown."""
     main = [r for r in rows if r.model < 1000]
 
@@ -231,9 +231,7 @@ def _table(rows: list[Row]) -> str:
             for method in ("refine", *COMPARED)
         )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    drawn = [
-        r for r in pick(world="ideal", data="trajectories", method="refine") if r.model >= 1000
-    ]
+    drawn = [r for r in rows if r.model >= 1000]
     inside = np.mean([r.centre_chi2 < CHI2_95 for r in drawn])
     refined = [r for r in main if r.method == "refine" and r.data == "trajectories"]
     lines += [
