@@ -10,6 +10,8 @@ import numpy as np
 
 from pushwise.checks import finite_array, non_negative_integer, non_negative_number
 from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
+from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
@@ -18,7 +20,7 @@ from pushwise.shape.scan import Dropped, Scan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["load", "load_grid", "save", "to_json"]
+__all__ = ["load", "load_grid", "load_known", "save", "to_json"]
 
 _FORMAT = "pushwise"
 _VERSION = 1
@@ -29,12 +31,19 @@ _COLUMNS = {
     "model": ["x", "y", "height", "mass", "friction"],
 }
 _SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
+_KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger"]
+_FINGER_FIELDS = ["radius", "friction"]
 
 
-def save(value: CellGrid | ObjectModel | Scan, path: Path | str) -> None:
-    """Write a grid, a model or a scan to a JSON file; `load` gives the same back, bit for bit."""
+def save(
+    value: CellGrid | ObjectModel | Scan, path: Path | str, *, known: Known | None = None
+) -> None:
+    """Write a grid, a model or a scan to a JSON file; `load` gives the same back, bit for bit.
+
+    known: how well a model is known (`Identification.known`); `load_known` gives it back.
+    """
     try:
-        Path(path).write_text(to_json(value) + "\n", encoding="utf-8")
+        Path(path).write_text(to_json(value, known=known) + "\n", encoding="utf-8")
     except OSError as error:
         raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
 
@@ -53,8 +62,18 @@ def load_grid(path: Path | str) -> CellGrid:
     return value if isinstance(value, CellGrid) else value.grid
 
 
-def to_json(value: CellGrid | ObjectModel | Scan) -> str:
-    """Return a grid, a model or a scan as JSON, a cell a line."""
+def load_known(path: Path | str) -> Known | None:
+    """Read how well a saved model is known; None where the file does not say."""
+    try:
+        document = _document(Path(path))
+        _parsed(document)
+        return _known(document["known"]) if "known" in document else None
+    except PushwiseError as error:
+        raise PushwiseError(f"{path}: {error}") from None
+
+
+def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None) -> str:
+    """Return a grid, a model (and how well it is known) or a scan as JSON, a cell a line."""
     if isinstance(value, CellGrid):
         kind, grid = "grid", value
     elif isinstance(value, Scan):
@@ -86,6 +105,14 @@ def to_json(value: CellGrid | ObjectModel | Scan) -> str:
             "noise": value.noise,
             "points": value.points,
             "dropped": [gone._asdict() for gone in value.dropped],
+        }
+    if known is not None:
+        if not isinstance(value, ObjectModel):
+            raise PushwiseError(f"known goes with an ObjectModel; got {type(value).__name__}.")
+        fields["known"] = {
+            "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
+            "total_mass_std": known.total_mass_std,
+            "finger": {"radius": known.finger.radius, "friction": known.finger.friction},
         }
     lines = [f"  {json.dumps(name)}: {_pretty(field)}" for name, field in fields.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -130,7 +157,8 @@ def _parsed(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
     for name in wanted:
         if name not in document:
             raise PushwiseError(f"{name} is missing.")
-    if unknown := [name for name in document if name not in wanted]:
+    allowed = [*wanted, "known"] if kind == "model" else wanted
+    if unknown := [name for name in document if name not in allowed]:
         raise PushwiseError(f"{unknown[0]!r} is no field of a {kind}.")
     if document["units"] != _UNITS:
         raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
@@ -141,8 +169,24 @@ def _parsed(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
     size = _number("cell_size", document["cell_size"])
     grid = CellGrid(cells[:, :2], size, cells[:, 2], document["outline"])
     if kind == "model":
+        if "known" in document:
+            _known(document["known"])
         return ObjectModel(grid, cells[:, 3], cells[:, 4])
     return _scan(grid, document) if kind == "scan" else grid
+
+
+def _known(value: object) -> Known:
+    """Return how well a model is known."""
+    if not isinstance(value, dict) or set(value) != set(_KNOWN_FIELDS):
+        raise PushwiseError(f"known must have the fields {', '.join(_KNOWN_FIELDS)}.")
+    finger, std = value["finger"], value["total_mass_std"]
+    if not isinstance(finger, dict) or set(finger) != set(_FINGER_FIELDS):
+        raise PushwiseError(f"known.finger must have the fields {', '.join(_FINGER_FIELDS)}.")
+    return Known(
+        value["centre_of_mass_covariance"],
+        None if std is None else _number("total_mass_std", std),
+        Finger(*(_number(f"finger {name}", finger[name]) for name in _FINGER_FIELDS)),
+    )
 
 
 def _scan(grid: CellGrid, document: dict[str, Any]) -> Scan:

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.identification.box import Box
 from pushwise.identification.convex import convex
@@ -63,6 +64,8 @@ def identify(
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    positive_number("budget", budget)
+    rng = np.random.default_rng(non_negative_integer("seed", seed))
     problem = Problem(grid, list(records), finger or Finger(), prior or Prior())
     noise, force_noise = _stated(problem.records)
     history: list[Step] = []
@@ -87,7 +90,7 @@ def identify(
             search = Search(
                 Box.of(problem),
                 budget,
-                np.random.default_rng(seed),
+                rng,
                 lambda x, error: tick(search.box.model(x), error),
             )
             with suppress(OutOfBudget):

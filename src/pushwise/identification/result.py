@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.known import Known
 from pushwise.identification.posterior import Posterior
-from pushwise.identification.words import outliers, statements
+from pushwise.identification.words import outliers, statements, total_mass_determined
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
 
@@ -62,6 +64,14 @@ class Identification:
         """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
         return self.posterior.refined.errors.drift
 
+    @property
+    def known(self) -> Known:
+        """How well the model is known, as far as it is saved with it."""
+        std = None
+        if total_mass_determined(self.posterior):
+            std = self.model.total_mass * self.posterior.total_mass_log_std[0]
+        return Known(self.posterior.centre_of_mass_covariance, std, self.finger)
+
     def statements(self) -> list[str]:
         """Return what is known and what is not, a sentence each."""
         return statements(self.posterior)
@@ -78,3 +88,25 @@ class Identification:
             *self.statements(),
         ]
         return "\n".join(lines)
+
+    def facts(self) -> Mapping[str, object]:
+        """Return what `summary` says, for machines; SI units."""
+        known = self.known
+        determined = known.total_mass_std is not None
+        return {
+            "method": self.method,
+            "pushes": len(self.posterior.problem.records),
+            "cells": self.model.grid.n_cells,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+            "error": self.history[-1].error,
+            "centre_of_mass": self.model.centre_of_mass.tolist(),
+            "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
+            "total_mass": self.model.total_mass if determined else None,
+            "total_mass_std": known.total_mass_std,
+            "finger_friction": self.finger.friction,
+            "determined": self.posterior.determined,
+            "drift": self.drift.tolist(),
+            "outliers": list(self.outliers),
+            "statements": self.statements(),
+        }

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pushwise.identification.posterior import Posterior
 
-__all__ = ["outliers", "statements"]
+__all__ = ["outliers", "statements", "total_mass_determined"]
 
 Array = NDArray[np.float64]
 
@@ -69,10 +69,16 @@ def _centre(posterior: Posterior) -> str:
     )
 
 
-def _total(posterior: Posterior) -> str:
+def total_mass_determined(posterior: Posterior) -> bool:
+    """Return whether the pushes tell the total mass."""
     after, before = posterior.total_mass_log_std
+    return after <= (1.0 - UNKNOWN) * before
+
+
+def _total(posterior: Posterior) -> str:
+    after = posterior.total_mass_log_std[0]
     total = posterior.problem.model(posterior.refined.u).total_mass
-    if after > (1.0 - UNKNOWN) * before:
+    if not total_mass_determined(posterior):
         return "total mass not determined: that takes measured forces."
     return f"total mass {total:.3f} kg, known to {100 * after:.0f} %."
 

@@ -1,0 +1,42 @@
+"""`Known`: how well an identified model is known, in the few numbers a plan needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.checks import finite_array, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.physics.actions import Finger
+
+__all__ = ["Known"]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is saved of a posterior beside the model."""
+
+    centre_of_mass_covariance: NDArray[np.float64]
+    """Of the centre of mass [m^2] in the grid frame, shape (2, 2)."""
+    total_mass_std: float | None
+    """Standard deviation of the total mass [kg]; None where pushes did not determine it."""
+    finger: Finger
+    """The finger the pushes were made with, its friction estimated."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        set_field = object.__setattr__
+        covariance = finite_array(
+            "centre_of_mass_covariance", self.centre_of_mass_covariance, (2, 2)
+        )
+        if not np.allclose(covariance, covariance.T, rtol=1e-6, atol=0.0):
+            raise PushwiseError("centre_of_mass_covariance must be symmetric.")
+        if np.linalg.eigvalsh(covariance)[0] <= 0.0:
+            raise PushwiseError("centre_of_mass_covariance must be positive definite.")
+        set_field(self, "centre_of_mass_covariance", covariance)
+        if self.total_mass_std is not None:
+            set_field(
+                self, "total_mass_std", positive_number("total_mass_std", self.total_mass_std)
+            )
