@@ -31,7 +31,7 @@ class Prior:
     """Typical total mass [kg]."""
     mass_doubt: float = 1.5
     """How far the total may be off."""
-    mass_spread: float = 0.7
+    mass_spread: float = 1.0
     """How much cells differ in mass, or in the load they carry."""
     friction: float = 0.35
     """Typical coefficient of friction between object and table."""
