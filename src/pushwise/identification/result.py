@@ -78,9 +78,10 @@ class Identification:
 
     def summary(self) -> str:
         """Return a short report."""
-        pushes = len(self.posterior.problem.records)
+        count = len(self.posterior.problem.records)
+        pushes = "1 push" if count == 1 else f"{count} pushes"
         lines = [
-            f"{self.method}: {pushes} pushes, {self.model.grid.n_cells} cells, "
+            f"{self.method}: {pushes}, {self.model.grid.n_cells} cells, "
             f"{self.simulations} simulations, {self.seconds:.2f} s",
             f"predicted ends are {1e3 * self.history[-1].error:.1f} mm from the observed ones",
             f"the pushes determine {self.posterior.determined} of "
