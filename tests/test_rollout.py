@@ -231,3 +231,12 @@ def test_cell_out_of_range_is_refused() -> None:
     """Name the number of cells."""
     with pytest.raises(PushwiseError, match="below the number of cells, 88; got 88"):
         simulate(HAMMER, ForcePush(cell=88, force=(1.0, 0.0), duration=0.1))
+
+
+def test_step_without_a_solution_ends_in_a_sentence() -> None:
+    """Push so hard that numbers overflow: say which push and when, never NaN."""
+    push = ForcePush(cell=0, force=(1e308, 0.0), duration=0.1)
+    with pytest.raises(SimulationError, match=r"push: no solution of the step at t = 0\.0000 s"):
+        simulate(HAMMER, push)
+    with pytest.raises(SimulationError, match=r"push 1: no solution of the step at t = "):
+        simulate_batch(HAMMER, [PUSH, push])

@@ -1,0 +1,46 @@
+"""Forward derivatives of a rollout against the adjoint, which is checked by finite differences."""
+
+import numpy as np
+import pytest
+from random_pushes import library_model, random_push
+
+from pushwise import Finger
+from pushwise.physics.adjoint import roll_adjoint
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.jacobian import MOMENTS, roll_jacobian
+from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
+from pushwise.physics.rollout import roll
+
+
+def test_jacobian_agrees_with_the_adjoint() -> None:
+    """Contract the Jacobian with random weights: the adjoint's gradient, to rounding."""
+    rng = np.random.default_rng(0)
+    settings = Settings()
+    for _ in range(10):
+        model = library_model(rng)
+        n = model.grid.n_cells
+        finger = Finger(0.008, 0.4)
+        push = random_push(rng, model, finger, length=0.05, speed=0.1)
+        body, ground = body_of(model, settings), ground_of(model, settings)
+        action = action_of(model, push, finger)
+        start, dt = np.zeros(3), time_step(push, finger, settings)
+        _, _, track = roll(body, ground, action, start, start, dt, push.duration, False, None)
+        by_pose = rng.normal(size=track.pose.shape)
+        by_impulse = rng.normal(size=track.impulse.shape)
+        size = model.grid.cell_size
+        bar = roll_adjoint(
+            body, ground, action, track, by_pose, by_impulse, model.grid.centres, size
+        )
+        J = roll_jacobian(body, ground, action, track, n, True)
+        z = np.einsum("tip,ti->p", J.pose, by_pose) + np.einsum("tip,ti->p", J.impulse, by_impulse)
+        assert z[:n] * model.mass * GRAVITY == pytest.approx(
+            bar.friction, abs=1e-9 * np.abs(bar.friction).max()
+        )
+        arm = model.grid.centres - model.centre_of_mass
+        square = np.sum(model.grid.centres**2, axis=1) + size**2 / 6.0
+        m, cx, cy, second = z[n : n + MOMENTS]
+        mass = z[:n] * model.friction * GRAVITY + m + arm @ (cx, cy) / model.total_mass
+        mass += second * square
+        assert mass == pytest.approx(bar.mass, abs=1e-9 * np.abs(bar.mass).max())
+        others = [bar.finger_friction, bar.radius, *bar.pose]
+        assert z[n + MOMENTS :] == pytest.approx(others, rel=1e-6, abs=1e-9 * np.abs(z).max())
