@@ -392,7 +392,7 @@ def test_loss_refuses_what_it_cannot_predict() -> None:
     buried = PushRecord(
         Push(model.grid.centres[0], (0.1, 0.0), 1.0), record.t, np.zeros_like(record.pose)
     )
-    with pytest.raises(SimulationError, match=r"record 1: the finger, radius 0.01 m, starts .* mm inside"):
+    with pytest.raises(SimulationError, match=r"record 1: the finger, .* starts .* mm inside"):
         loss(model, [record, buried])
     with pytest.raises(SimulationError, match=r"record 0: .* tips over the table's edge"):
         loss(model, [record], table=Table.rectangle(0.05, 0.05))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from random_pushes import library_model, random_push
 
 from pushwise import Finger
 from pushwise.physics.adjoint import roll_adjoint
@@ -10,6 +9,7 @@ from pushwise.physics.constants import GRAVITY
 from pushwise.physics.jacobian import MOMENTS, roll_jacobian
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import roll
+from random_pushes import library_model, random_push
 
 
 def test_jacobian_agrees_with_the_adjoint() -> None:
