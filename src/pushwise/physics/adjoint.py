@@ -21,6 +21,7 @@ from pushwise.physics.rollout import (
     drive_between,
     find_load,
     find_support,
+    state_at,
 )
 from pushwise.physics.step import Array
 
@@ -108,17 +109,7 @@ def roll_adjoint(
     bar = State(pose_bar[T, 0], pose_bar[T, 1], pose_bar[T, 2], 0.0, 0.0, 0.0, 0, -1, -1)
     for k in range(T - 1, -1, -1):
         h = track.t[k + 1] - track.t[k]
-        s = State(
-            track.pose[k, 0],
-            track.pose[k, 1],
-            track.pose[k, 2],
-            track.twist[k, 0],
-            track.twist[k, 1],
-            track.twist[k, 2],
-            0,
-            -1,
-            -1,
-        )
+        s = state_at(track, k)
         before = supported.copy() if ground.tx.size > 0 else supported
         changed = ground.tx.size > 0 and find_support(
             body,

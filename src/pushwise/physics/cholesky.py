@@ -1,15 +1,16 @@
 """Cholesky factors of 3 x 3 matrices, compiled: LAPACK takes longer to call than to compute."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pushwise.physics.compiled import compiled
 
 __all__ = ["cholesky", "solve_lower", "solve_upper"]
 
 Array = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cholesky(A: Array) -> tuple[Array, bool]:
     """Lower triangular L with A = L L^T, shape (3, 3), and whether A is positive definite."""
     L = np.eye(3)
@@ -28,7 +29,7 @@ def cholesky(A: Array) -> tuple[Array, bool]:
     return L, True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def solve_lower(L: Array, y: Array) -> Array:
     """L^-1 y."""
     x = np.empty(3)
@@ -38,7 +39,7 @@ def solve_lower(L: Array, y: Array) -> Array:
     return x
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def solve_upper(L: Array, y: Array) -> Array:
     """L^-T y."""
     x = np.empty(3)

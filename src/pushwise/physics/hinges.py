@@ -9,10 +9,10 @@ method with a line search has nothing to hold on to; an interior point method do
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pushwise.physics.cholesky import cholesky, solve_lower, solve_upper
+from pushwise.physics.compiled import compiled
 
 __all__ = ["CONVERGED", "EXACT", "FAILED", "minimise_hinges"]
 
@@ -35,7 +35,7 @@ _DEPENDENT = 1e-12
 _STRONGEST = 1e6
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def minimise_hinges(
     rows: Array, bounds: Array, A: Array, momentum: Array
 ) -> tuple[Array, Array, int]:
@@ -90,7 +90,7 @@ def minimise_hinges(
     return v, lam, status
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     """Mehrotra's predictor-corrector method for A = I, |p| = 1 and unit rows, O(Q) an iteration.
 
@@ -161,7 +161,7 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     return best_w, lam, CONVERGED if best < 1e-9 else FAILED
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _newton_step(
     L: Array, a: Array, residual: Array, W: Array, z: Array, target: float, dz: Array
 ) -> Array:
@@ -185,7 +185,7 @@ def _newton_step(
     return dw
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _mean_product(z: Array, dz: Array, alpha: float) -> float:
     """Mean of lam rho and xi gamma after a step alpha dz."""
     total = 0.0
@@ -195,7 +195,7 @@ def _mean_product(z: Array, dz: Array, alpha: float) -> float:
     return float(total / (2 * z.shape[0]))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _room(z: Array, dz: Array) -> float:
     """Largest step in (0, 1] that keeps z non-negative."""
     alpha = 1.0
@@ -206,7 +206,7 @@ def _room(z: Array, dz: Array) -> float:
     return float(alpha)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _solve_for_kinds(
     a: Array, b: Array, p: Array, kind: Kinds, z: Array
 ) -> tuple[Array, Array, bool]:
@@ -266,7 +266,7 @@ def _solve_for_kinds(
     return w, out, max(abs(residual[0]), abs(residual[1]), abs(residual[2])) < _TOLERANCE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
     """Orthonormal basis of the kinks' rows, shape (3, 3) with zeros below the rank, and the rank.
 
@@ -293,7 +293,7 @@ def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
     return B, 3
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _subtract_rows(x: Array, B: Array, rank: int) -> None:
     """Project x off the rows of B in place; twice, because once leaves rounding along them."""
     for _ in range(2):
@@ -303,7 +303,7 @@ def _subtract_rows(x: Array, B: Array, rank: int) -> None:
                 x[i] -= along * B[r, i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _dot(rows: Array, q: int, y: Array) -> float:
     """rows[q] . y, without the cost of a slice."""
     return float(rows[q, 0] * y[0] + rows[q, 1] * y[1] + rows[q, 2] * y[2])

@@ -20,7 +20,7 @@ from pushwise.physics.adjoint_step import step_adjoint
 from pushwise.physics.advance import Body, State, step_problem
 from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import SEPARATE
-from pushwise.physics.rollout import Action, Ground, Track, drive_between
+from pushwise.physics.rollout import Action, Ground, Track, drive_between, state_at
 from pushwise.physics.step import Array
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
@@ -63,17 +63,7 @@ def roll_jacobian(
         )
         if not still:
             h = track.t[k + 1] - track.t[k]
-            s = State(
-                track.pose[k, 0],
-                track.pose[k, 1],
-                track.pose[k, 2],
-                track.twist[k, 0],
-                track.twist[k, 1],
-                track.twist[k, 2],
-                0,
-                -1,
-                -1,
-            )
+            s = state_at(track, k)
             drive = drive_between(action, track.t[k], track.t[k + 1])
             p = step_problem(body, s, drive, h, c, rx, ry)
             for row in range(outputs):

@@ -12,9 +12,9 @@ friction impulses lambda_f. `lcp.py` solves the same step in 3n coordinates and 
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.hinges import minimise_hinges
 
@@ -77,7 +77,7 @@ class LaggedSolution(NamedTuple):
     """What was solved."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def friction_directions(velocities: Array, free: Array) -> Array:
     """Directions of motion that friction opposes, unit or zero, shape (Q, k).
 
@@ -97,7 +97,7 @@ def friction_directions(velocities: Array, free: Array) -> Array:
     return d
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lagged_twist(
     offsets: Array, directions: Array, bounds: Array, A: Array, momentum: Array
 ) -> tuple[Array, Array, int]:

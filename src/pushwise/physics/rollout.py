@@ -75,6 +75,22 @@ class Track(NamedTuple):
 
 
 @compiled
+def state_at(track: Track, k: int) -> State:
+    """Return pose and twist at instant k of a track, as a step starts from them."""
+    return State(
+        track.pose[k, 0],
+        track.pose[k, 1],
+        track.pose[k, 2],
+        track.twist[k, 0],
+        track.twist[k, 1],
+        track.twist[k, 2],
+        SEPARATE,
+        -1,
+        -1,
+    )
+
+
+@compiled
 def finger_at(action: Action, t: float) -> tuple[float, float]:
     """Return the finger's centre at a time; it rests before the first and after the last knot."""
     k = action.t.size
