@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 
 MOVED = 2e-3  # m; less than this is no motion
 MISSED = 0.02  # m; a finger that stays this far away touched nothing
+JUMP = 0.2  # of the greatest force: a force that changes more from sample to sample is an impact
 STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise
 
 
@@ -50,7 +51,7 @@ class Fit:
     jacobian: Array
     """In u, shape (samples, 3, unknowns); empty, (0, 3, 0), when not asked for."""
     force_residual: Array
-    """Predicted minus observed mean force [N], shape (forces, 2); only records with forces."""
+    """Predicted minus observed mean force [N], shape (forces, 2); only steady measured ones."""
     force_jacobian: Array
     """In u, shape (forces, 2, unknowns)."""
 
@@ -83,6 +84,8 @@ class Problem:
         """Which record each sample belongs to, shape (samples,)."""
         self.shares = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
         """How much of its push each sample has seen, an array (k,) a record."""
+        self.steady = [_steady(record) for record in self.records]
+        """Which samples' forces are compared, an array (k,) a record."""
         self.ends = [
             PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
         ]
@@ -184,7 +187,7 @@ class Problem:
         residual = _at_samples(track.pose, track, t) - record.pose[1:]
         force = np.zeros((0, 2))
         if record.force is not None and isinstance(record.push, Push):
-            force = _mean_force(track.impulse, track, t) - record.force[1:]
+            force = (_mean_force(track.impulse, track, t) - record.force[1:])[self.steady[i]]
         if not jacobian:
             return residual, np.zeros((0, 3, 0)), force, np.zeros((0, 2, 0))
         n = self.grid.n_cells
@@ -195,7 +198,7 @@ class Problem:
         into[n + MOMENTS + 2 :, first : first + 3] = np.diag(start_sigma)
         J_force = np.zeros((0, 2, self.unknowns))
         if len(force):
-            J_force = _mean_force(J.impulse, track, t) @ into
+            J_force = _mean_force(J.impulse, track, t)[self.steady[i]] @ into
         return residual, _at_samples(J.pose, track, t) @ into, force, J_force
 
     def _chain(self, into: Array, model: ObjectModel, finger: Finger) -> None:
@@ -239,6 +242,22 @@ def _mean_force(impulse: Array, track: Track, t: Array) -> Array:
     span = np.diff(t, prepend=0.0).reshape(-1, *[1] * (impulse.ndim - 1))
     mean: Array = np.diff(at, axis=0) / span
     return mean
+
+
+def _steady(record: PushRecord) -> NDArray[np.bool_]:
+    """Return where a measured force neither sets in nor ends, (k,) for the samples after the first.
+
+    The impulse of an impact falls into one sample or the next by the instant of contact, which
+    neither the sensor nor a time step tells: fitted, it gave masses wrong by a third, surely.
+    """
+    if record.force is None:
+        return np.zeros(len(record.t) - 1, bool)
+    size = np.hypot(record.force[:, 0], record.force[:, 1]).max()
+    jump = np.hypot(*np.diff(record.force, axis=0).T)
+    calm = jump < JUMP * size
+    # The first sample has no force before it, the last none after it.
+    calm[0] = False
+    return calm & np.append(calm[1:], True)
 
 
 def _check(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) -> None:

@@ -121,7 +121,7 @@ def _minimise(
             tick(u, float(np.mean(np.hypot(fit.residual[:, 0], fit.residual[:, 1]))))
         best = max(
             range(max(level - 2, 0), min(level + 2, len(DRIFTS))),
-            key=lambda i: _evidence(problem, u, fit, _errors(problem, sigma, i)),
+            key=lambda i: _evidence(problem, u, fit, _errors(problem, sigma, i), force_sigma),
         )
         settled = best == level
         level = best
@@ -183,7 +183,7 @@ def picture(
     fit = problem.fit(u, sigma)
     force_sigma = max(force_noise or 0.0, FORCE_FLOOR, _scale(fit.force_residual))
     levels = [_errors(problem, sigma, i) for i in range(len(DRIFTS))]
-    errors = max(levels, key=lambda e: _evidence(problem, u, fit, e))
+    errors = max(levels, key=lambda e: _evidence(problem, u, fit, e, force_sigma))
     return _picture(problem, u, fit, errors, force_sigma)
 
 
@@ -191,7 +191,7 @@ def _picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: 
     """Collect what is known at u."""
     information, _ = _normal(problem, u, fit, errors, force_sigma)
     weight = _weights(whitened(problem, fit, errors)[0])
-    evidence = _evidence(problem, u, fit, errors)
+    evidence = _evidence(problem, u, fit, errors, force_sigma)
     return Refined(u, fit, errors, weight, information, evidence)
 
 
@@ -272,30 +272,35 @@ def _normal(
     problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
 ) -> tuple[Array, Array]:
     """Return Gauss-Newton Hessian and gradient of the objective."""
-    scaled, J, _ = whitened(problem, fit, errors)
+    return _linear(problem, u, fit, errors, force_sigma)[:2]
+
+
+def _evidence(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
+    """Return the log of the probability of the data in the linear picture at u."""
+    H, g, value = _linear(problem, u, fit, errors, force_sigma)
+    factor = np.linalg.cholesky(H)
+    half = np.linalg.solve(factor, g)
+    return value + 0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
+
+
+def _linear(
+    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+) -> tuple[Array, Array, float]:
+    """Return Hessian, gradient and log of the probability at u, poses and forces together."""
+    scaled, J, logs = whitened(problem, fit, errors)
     H = np.eye(len(u))
     g = u.copy()
+    value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
     for r, jacobian in (
         (scaled, J),
         (fit.force_residual / force_sigma, fit.force_jacobian / force_sigma),
     ):
-        root = np.sqrt(_weights(r))[:, None]
+        weight = _weights(r)
+        root = np.sqrt(weight)[:, None]
         rows = (root[..., None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
         g += rows.T @ (root * r).ravel()
-    return H, g
-
-
-def _evidence(problem: Problem, u: Array, fit: Fit, errors: Errors) -> float:
-    """Return the log of the probability of the data in the linear picture at u."""
-    scaled, J, logs = whitened(problem, fit, errors)
-    weight = _weights(scaled)
-    root = np.sqrt(weight)[:, None]
-    rows = (root[..., None] * J).reshape(-1, len(u))
-    r = (root * scaled).ravel()
-    H = np.eye(len(u)) + rows.T @ rows
-    g = u + rows.T @ r
-    factor = np.linalg.cholesky(H)
-    half = np.linalg.solve(factor, g)
-    lowest = 0.5 * (float(u @ u) + float(r @ r)) - 0.5 * float(half @ half)
-    return -lowest - float(np.log(np.diag(factor)).sum()) - logs + 1.5 * float(np.log(weight).sum())
+        value += 0.5 * r.shape[1] * float(np.log(weight).sum()) - 0.5 * float(
+            np.sum((root * r) ** 2)
+        )
+    return H, g, value

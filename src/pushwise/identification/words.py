@@ -13,7 +13,9 @@ Array = NDArray[np.float64]
 
 UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
 COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
-OUTLIER = 0.3  # mean weight below which a push is named
+OUTLIER = 0.3  # mean weight below which a push known by few poses is named
+MANY = 0.15  # of a trajectory's samples: so many that do not fit are no accident
+WILD = 0.1  # weight of a sample ten sigma off
 
 
 def statements(posterior: Posterior) -> list[str]:
@@ -23,26 +25,28 @@ def statements(posterior: Posterior) -> list[str]:
         _total(posterior),
         _loads(posterior),
         *_bounds(posterior),
-        *(
-            f"push {i} does not fit the others (it counted {share:.0%}): is its pose wrong?"
-            for i, share in outliers(posterior).items()
-        ),
+        *outliers(posterior).values(),
     ]
 
 
-def outliers(posterior: Posterior) -> dict[int, float]:
-    """Return the pushes that do not fit the others, with how much each counted."""
+def outliers(posterior: Posterior) -> dict[int, str]:
+    """Return the pushes that do not fit the others, with what is wrong in words."""
     refined, owner = posterior.refined, posterior.problem.owner
-    counted = {}
+    found = {}
     for i in range(len(posterior.problem.records)):
         mine = refined.weight[owner == i]
-        # A trajectory may have a few bad samples; a push whose worst ones are many is bad.
-        share = float(min(np.mean(mine), 1.0)) if len(mine) < 4 else float(np.mean(mine < 0.5))
-        if len(mine) < 4 and share < OUTLIER:
-            counted[i] = share
-        if len(mine) >= 4 and share > 0.15:
-            counted[i] = float(np.mean(mine))
-    return counted
+        ends_only = len(mine) < 4
+        wild = int(np.sum(mine < WILD))
+        if np.mean(mine) < OUTLIER if ends_only else np.mean(mine < 0.5) > MANY:
+            counted = min(float(np.mean(mine)), 1.0)
+            found[i] = (
+                f"push {i} does not fit the others (it counted {counted:.0%}): is its pose wrong?"
+            )
+        elif wild:
+            # A pose that jumps is one bad sample: innovations compare each with the one before.
+            jumps = "pose jumps" if wild == 1 else f"poses jump {wild} times"
+            found[i] = f"push {i}: the {jumps} as no push could: is one wrong?"
+    return found
 
 
 def _centre(posterior: Posterior) -> str:

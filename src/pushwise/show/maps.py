@@ -72,9 +72,9 @@ def plot_maps(found: Identification, path: Path) -> None:
         ax.label_outer()
     for ax in axes.flat[:-1] if tall else ():
         ax.set_xlabel("")
-    figure.suptitle(
-        f"{found.method}: {len(posterior.problem.records)} pushes, {len(mass)} cells", x=0.5
-    )
+    count = len(posterior.problem.records)
+    pushes = "1 push" if count == 1 else f"{count} pushes"
+    figure.suptitle(f"{found.method}: {pushes}, {len(mass)} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     try:
@@ -123,6 +123,7 @@ def _draw_centre(ax: Axes, found: Identification) -> None:
     angle = np.linspace(0.0, 2.0 * np.pi, 100)
     circle = np.stack([np.cos(angle), np.sin(angle)])
     ring = 1e3 * _ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)
+    ax.plot(x, y, ".", color=_CENTRE, markersize=5, zorder=4, label="centre of mass")
     ax.plot(
         x + ring[0],
         y + ring[1],
@@ -131,4 +132,3 @@ def _draw_centre(ax: Axes, found: Identification) -> None:
         path_effects=halo,
         label="where it is with 95 %",
     )
-    ax.plot(x, y, ".", color=_CENTRE, markersize=5, label="centre of mass")
