@@ -71,6 +71,11 @@ def test_things_fall_when_their_centre_is_beyond_the_edge(name: str) -> None:
             assert pw.worlds.MuJoCo(thing, pose=pose).fell == (beyond > 0), (theta, beyond)
 
 
+def test_what_lands_flat_has_fallen() -> None:
+    """See that an object let go beside the table is gone, although it does not tilt."""
+    assert pw.worlds.MuJoCo(HAMMER, pose=(0.8, 0.0, 0.0)).fell
+
+
 def test_an_object_pushed_off_the_table_falls() -> None:
     """End the record where it tips, and refuse to push what is on the floor."""
     world = pw.worlds.MuJoCo(HAMMER, pose=(0.3, 0.0, 0.0))

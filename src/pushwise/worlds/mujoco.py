@@ -10,7 +10,7 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.pushes.record import Noise, finger_path
-from pushwise.worlds.scene import TIME_STEP, object_scene
+from pushwise.worlds.scene import FLOOR, TIME_STEP, object_scene
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.watch import TILTED, Look, Motion, watch
 
@@ -64,7 +64,7 @@ class MuJoCo(SimulatedWorld):
         rest = 0.0
         while data.time < _PATIENCE and rest < _LIE:
             mujoco.mj_step(engine, data)
-            if self._body.tilt(data) > TILTED:
+            if self._body.tilt(data) > TILTED or self._body.height(data) < 0.5 * FLOOR:
                 return True
             rest = rest + TIME_STEP if self._body.still(data) else 0.0
         return False
@@ -107,6 +107,10 @@ class _FreeBody:
         _, qx, qy, _ = data.qpos[3:7]
         return float(2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0)))
 
+    def height(self, data: mujoco.MjData) -> float:
+        """Return how far the object is above the table [m]; things may land flat on the floor."""
+        return float(data.qpos[2])
+
     def still(self, data: mujoco.MjData) -> bool:
         """Return whether the object is at rest."""
         return bool(np.abs(data.qvel[:6]).max() < _AT_REST)
@@ -125,6 +129,10 @@ class _Cells:
 
     def tilt(self, data: mujoco.MjData) -> float:
         """Return zero: the root cannot tilt."""
+        return 0.0
+
+    def height(self, data: mujoco.MjData) -> float:
+        """Return zero: the root stays on the table."""
         return 0.0
 
     def still(self, data: mujoco.MjData) -> bool:
