@@ -337,3 +337,18 @@ def identification(
     from pushwise.experiments.identification import run
 
     typer.echo(run(output, models=models, draws=draws, json=json))
+
+
+@experiment.command()
+def stability(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the table.")],
+    cases: Annotated[int, typer.Option(help="How many objects to let go.")] = 500,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Let objects go at edges and corners in MuJoCo, beside the margin of stability.
+
+    Example: pushwise experiment stability -o results/stability
+    """
+    from pushwise.experiments.stability import run
+
+    typer.echo(run(output, cases=cases, json=json))

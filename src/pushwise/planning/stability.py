@@ -1,0 +1,143 @@
+"""Will it fall? An object rests while its centre of mass is over the support polygon.
+
+The support polygon is the convex hull of the part of the object that is on the table, cells cut
+by the table's edge included. Where the centre of mass is known only by a posterior, the answer is
+a probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushwise.checks import finite_array, non_negative_integer
+from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
+from pushwise.identification.result import Identification
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.prepare import friction_points
+from pushwise.planning.support import falls, margin, margins, support
+from pushwise.shape.polygon import contains, placed
+
+__all__ = ["SAMPLES", "Balance", "Stability", "model_of"]
+
+Array = NDArray[np.float64]
+
+SAMPLES = 4096  # centres of mass; a probability of 1 % is then right to 0.5 % (three sigma)
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How an object rests at a pose on a table."""
+
+    cells: NDArray[np.bool_]
+    """Which cells carry load: those with a friction point on the table, shape (n,)."""
+    polygon: Array
+    """The support polygon [m] in the table frame, shape (h, 2), counter-clockwise."""
+    margin: float
+    """How far inside it the centre of mass is [m]; negative when it falls."""
+    fall_probability: float
+    """Probability of falling, 0 or 1 for a model that is certain."""
+
+
+class Balance:
+    """An object on a table: which poses it rests in, and how surely."""
+
+    def __init__(
+        self,
+        found: Identification | ObjectModel,
+        table: Table,
+        *,
+        known: Known | None = None,
+        samples: int = SAMPLES,
+        seed: int = 0,
+    ) -> None:
+        """Draw centres of mass from what is known.
+
+        found: what was identified, or a model; a model is taken as certain unless `known` says
+        how well its centre of mass is known. samples: how many centres to draw.
+        """
+        self.model = model_of(found)
+        self.table = table
+        rng = np.random.default_rng(non_negative_integer("seed", seed))
+        if isinstance(found, Identification):
+            centres = found.posterior.centres_of_mass(samples, rng)
+        elif known is not None:
+            root = np.linalg.cholesky(known.centre_of_mass_covariance)
+            centres = self.model.centre_of_mass + rng.standard_normal((samples, 2)) @ root.T
+        else:
+            centres = self.model.centre_of_mass[None].copy()
+        self.centres = np.ascontiguousarray(centres)
+        """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
+        grid = self.model.grid
+        signs = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+        each = (grid.centres[:, None] + grid.cell_size * signs).reshape(-1, 2)
+        whole = np.rint((each - each[0]) / grid.cell_size)
+        _, once = np.unique(whole, axis=0, return_index=True)
+        self._shape = (grid.centres, each[once], grid.cell_size, table.polygon)
+
+    def margins(self, poses: ArrayLike) -> Array:
+        """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
+        at = finite_array("poses", poses, ("p", 3))
+        found: Array = margins(*self._shape, at, self.model.centre_of_mass)
+        return found
+
+    def fall_probabilities(self, poses: ArrayLike, *, certainty: float = 1.0) -> Array:
+        """Return the probability of falling at poses (p, 3), shape (p,).
+
+        certainty: how many times better the centre of mass were known than it is.
+        """
+        at = finite_array("poses", poses, ("p", 3))
+        centre = self.model.centre_of_mass
+        found: Array = falls(*self._shape, at, centre + (self.centres - centre) / certainty)
+        return found
+
+    def at(self, pose: ArrayLike) -> Stability:
+        """Return how the object rests at a pose (3,)."""
+        pose = finite_array("pose", pose, (3,))
+        points = friction_points(self.model, 2)
+        carrying = contains(self.table.polygon, placed(points, pose)).reshape(-1, 4)
+        cells: NDArray[np.bool_] = np.any(carrying, axis=1)
+        hull, _ = support(*self._shape, pose)
+        x, y = self.model.centre_of_mass
+        return Stability(
+            cells,
+            placed(hull, pose),
+            float(margin(hull, x, y)),
+            float(self.fall_probabilities(pose[None])[0]),
+        )
+
+    def tipping_load(self, pose: ArrayLike, point: ArrayLike) -> float:
+        """Return the weight [N] that tips the object, laid on a point (2,) [m] of the table frame.
+
+        Infinite over the support polygon, zero for an object that falls by itself.
+        """
+        pose = finite_array("pose", pose, (3,))
+        at = finite_array("point", point, (2,))
+        hull = placed(support(*self._shape, pose)[0], pose)
+        centre = placed(self.model.centre_of_mass[None], pose)[0]
+        if margin(hull, centre[0], centre[1]) < 0.0:
+            return 0.0
+        edge = np.roll(hull, -1, axis=0) - hull
+        normal = np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
+        # About each side: the weight's moment keeps it down, the load's tips it.
+        down = np.sum(normal * (centre - hull), axis=1)
+        up = -np.sum(normal * (at - hull), axis=1)
+        tips = up > 0.0
+        if not tips.any():
+            return float(np.inf)
+        return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
+
+
+def model_of(found: Identification | ObjectModel) -> ObjectModel:
+    """Return the model of what was identified, or the model itself."""
+    if isinstance(found, Identification):
+        return found.model
+    if not isinstance(found, ObjectModel):
+        raise PushwiseError(
+            f"found must be an Identification or an ObjectModel; got {type(found).__name__}."
+        )
+    return found

@@ -1,0 +1,162 @@
+"""Where the table carries an object, compiled: the support polygon and the margin of a point.
+
+Everything is in the grid frame, the table brought there: cells are then squares along the axes,
+and the same for every pose. The part of the object on the table is made of polygons whose corners
+are corners of cells on the table, corners of the table under cells, and points where their sides
+cross; the support polygon is the convex hull of these.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.physics.compiled import compiled
+from pushwise.physics.load import inside_polygon
+
+__all__ = ["falls", "margin", "margins", "support"]
+
+Array = NDArray[np.float64]
+
+
+@compiled
+def support(
+    centres: Array, corners: Array, size: float, table: Array, pose: Array
+) -> tuple[Array, bool]:
+    """Return the support polygon in the grid frame (h, 2), counter-clockwise, and if it is whole.
+
+    centres: of the cells (n, 2); corners: theirs, each once (c, 2); size: of a cell; table: its
+    polygon in the table frame (k, 2). It is whole when all of the object is on the table.
+    """
+    k = len(table)
+    tx = np.empty(k)
+    ty = np.empty(k)
+    cos = np.cos(pose[2])
+    sin = np.sin(pose[2])
+    for i in range(k):
+        dx = table[i, 0] - pose[0]
+        dy = table[i, 1] - pose[1]
+        tx[i] = cos * dx + sin * dy
+        ty[i] = -sin * dx + cos * dy
+    found = np.empty((len(corners) + k * (1 + 4 * len(centres)), 2))
+    count = 0
+    for i in range(len(corners)):
+        if inside_polygon(corners[i, 0], corners[i, 1], tx, ty):
+            found[count] = corners[i]
+            count += 1
+    whole = count == len(corners)
+    half = 0.5 * size
+    for i in range(k):
+        j = (i + 1) % k
+        ex = tx[j] - tx[i]
+        ey = ty[j] - ty[i]
+        reach = half * (abs(ex) + abs(ey))
+        for c in range(len(centres)):
+            ox = centres[c, 0] - tx[i]
+            oy = centres[c, 1] - ty[i]
+            if abs(ex * oy - ey * ox) > reach:
+                continue
+            # What a square leaves of the edge from 0 to 1 begins and ends where they cross, or
+            # at a corner of the table under the cell.
+            low = 0.0
+            high = 1.0
+            for o, e in ((ox, ex), (oy, ey)):
+                if e != 0.0:
+                    a = (o - half) / e
+                    b = (o + half) / e
+                    low = max(low, min(a, b))
+                    high = min(high, max(a, b))
+                elif abs(o) > half:
+                    high = -1.0
+            if low <= high:
+                whole = False
+                for s in (low, high):
+                    found[count, 0] = tx[i] + s * ex
+                    found[count, 1] = ty[i] + s * ey
+                    count += 1
+    return _hull(found[:count]), whole
+
+
+@compiled
+def _hull(points: Array) -> Array:
+    """Return the convex hull (h, 2) of points (p, 2), counter-clockwise (Andrew's chain)."""
+    p = len(points)
+    if p < 3:
+        return points[:0].copy()
+    by_y = np.argsort(points[:, 1], kind="mergesort")
+    order = by_y[np.argsort(points[by_y, 0], kind="mergesort")]
+    hull = np.empty((2 * p, 2))
+    h = 0
+    for turn in range(2):
+        first = h
+        for step in range(p):
+            q = points[order[step if turn == 0 else p - 1 - step]]
+            while h - first >= 2:
+                a = hull[h - 2]
+                b = hull[h - 1]
+                if (b[0] - a[0]) * (q[1] - a[1]) - (b[1] - a[1]) * (q[0] - a[0]) > 0.0:
+                    break
+                h -= 1
+            hull[h] = q
+            h += 1
+        h -= 1  # the last one begins the other half
+    return hull[:h].copy() if h >= 3 else points[:0].copy()
+
+
+@compiled
+def margin(hull: Array, x: float, y: float) -> float:
+    """Return how far a point is inside a convex polygon (h, 2) [m]; negative when outside."""
+    inside = np.inf
+    outside = np.inf
+    h = len(hull)
+    for i in range(h):
+        j = (i + 1) % h
+        ex = hull[j, 0] - hull[i, 0]
+        ey = hull[j, 1] - hull[i, 1]
+        dx = x - hull[i, 0]
+        dy = y - hull[i, 1]
+        square = ex * ex + ey * ey
+        inside = min(inside, (ex * dy - ey * dx) / np.sqrt(square))
+        s = min(max((ex * dx + ey * dy) / square, 0.0), 1.0)
+        outside = min(outside, np.hypot(dx - s * ex, dy - s * ey))
+    if h == 0:
+        return -np.inf
+    return inside if inside >= 0.0 else -outside
+
+
+@compiled
+def margins(
+    centres: Array, corners: Array, size: float, table: Array, poses: Array, point: Array
+) -> Array:
+    """Return the margin [m] of a point of the grid frame (2,) at each pose (p, 3), shape (p,)."""
+    found = np.empty(len(poses))
+    for i in range(len(poses)):
+        hull, _ = support(centres, corners, size, table, poses[i])
+        found[i] = margin(hull, point[0], point[1])
+    return found
+
+
+@compiled
+def falls(
+    centres: Array, corners: Array, size: float, table: Array, poses: Array, points: Array
+) -> Array:
+    """Return the share of points (s, 2) outside the support polygon at each pose (p, 3), (p,)."""
+    found = np.zeros(len(poses))
+    for i in range(len(poses)):
+        hull, whole = support(centres, corners, size, table, poses[i])
+        # Points are means of cells: a hull of them all holds every one.
+        if whole:
+            continue
+        h = len(hull)
+        out = 0
+        for s in range(len(points)):
+            holds = h > 0
+            for a in range(h):
+                b = a + 1 if a + 1 < h else 0
+                ex = hull[b, 0] - hull[a, 0]
+                ey = hull[b, 1] - hull[a, 1]
+                if ex * (points[s, 1] - hull[a, 1]) < ey * (points[s, 0] - hull[a, 0]):
+                    holds = False
+                    break
+            if not holds:
+                out += 1
+        found[i] = out / len(points)
+    return found

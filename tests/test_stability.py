@@ -1,0 +1,95 @@
+"""`Balance`: support polygons, margins, tipping loads, and agreement with MuJoCo."""
+
+import time
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.experiments.stability import compare
+from pushwise.identification.known import Known
+from pushwise.planning.stability import Balance
+
+BAR = pw.ObjectModel(
+    pw.CellGrid.from_outline(
+        [(-0.1, -0.02), (0.1, -0.02), (0.1, 0.02), (-0.1, 0.02)], cell_size=0.02
+    ),
+    mass=np.full(20, 0.05),
+    friction=0.3,
+)
+TABLE = pw.Table.rectangle(1.0, 0.6)
+
+
+def test_the_edge_cuts_cells() -> None:
+    """Measure the margin to the edge itself, not to the nearest cell or point."""
+    balance = Balance(BAR, TABLE)
+    for beyond in (-0.013, -0.007, -0.001, 0.001, 0.007):
+        here = balance.at((0.5 + beyond, 0.1, 0.0))
+        assert here.margin == pytest.approx(-beyond, abs=1e-12)
+        assert here.fall_probability == (beyond > 0)
+    assert np.ptp(balance.at((0.493, 0.1, 0.0)).polygon, axis=0) == pytest.approx([0.107, 0.04])
+
+
+def test_margins_are_those_of_geometry() -> None:
+    """Find the half width on the table, nothing off it, and the way back from beyond."""
+    balance = Balance(BAR, TABLE)
+    poses = [(0.0, 0.0, 0.3), (2.0, 0.0, 0.0), (0.55, 0.0, 0.0), (0.52, 0.0, np.pi / 2)]
+    assert balance.margins(poses) == pytest.approx([0.02, -np.inf, -0.05, -np.inf])
+    assert balance.at((0.0, 0.0, 0.0)).cells.all()
+    # The last two columns have no friction point on the table.
+    assert balance.at((0.44, 0.0, 0.0)).cells.sum() == 16
+
+
+def test_a_table_of_any_polygon() -> None:
+    """Bridge a notch of the table, and sit on a corner of it."""
+    notch = pw.Table([(-1, -1), (-0.05, -1), (-0.05, 1), (-1, 1)])
+    bridge = pw.Table(
+        [(-1, -1), (1, -1), (1, 1), (0.05, 1), (0.05, -0.5), (-0.05, -0.5), (-0.05, 1), (-1, 1)]
+    )
+    assert Balance(BAR, notch).margins([(0.0, 0.0, 0.0)]) == pytest.approx([-0.05])
+    assert Balance(BAR, bridge).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.02])
+    corner = pw.Table([(0, 0), (-1, 0.3), (-1, -0.3)])
+    assert Balance(BAR, corner).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.0], abs=1e-12)
+    assert Balance(BAR, corner).margins([(-0.01, 0.0, 0.0)])[0] > 0.002
+
+
+def test_the_probability_of_falling_is_gauss_s() -> None:
+    """Be right to 0.5 % at the 1 % level, for thousands of poses in a second."""
+    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger())
+    worst = 0.0
+    for seed in range(20):
+        balance = Balance(BAR, TABLE, known=known, seed=seed)
+        probability = balance.fall_probabilities([(0.5 - 0.0232635, 0.0, 0.0)])[0]
+        # Beyond the edge, or 20 mm to one of the long sides.
+        sides = 2 * 0.02275 * (1 - 0.01)
+        worst = max(worst, abs(probability - 0.01 - sides))
+    assert worst < 0.008
+    poses = np.column_stack([np.linspace(0.3, 0.6, 2000), np.zeros((2000, 2))])
+    begin = time.process_time()
+    balance.fall_probabilities(poses)
+    assert time.process_time() - begin < 1.0
+    assert balance.fall_probabilities(poses, certainty=1e9)[0] == 0.0
+
+
+def test_the_tipping_load_is_the_lever_s() -> None:
+    """Balance weight times arm on both sides of the edge."""
+    balance = Balance(BAR, TABLE)
+    load = balance.tipping_load((0.47, 0.0, 0.0), (0.56, 0.0))
+    assert load == pytest.approx(9.81 * 0.03 / 0.06)
+    assert balance.tipping_load((0.47, 0.0, 0.0), (0.45, 0.0)) == np.inf
+    assert balance.tipping_load((0.51, 0.0, 0.0), (0.56, 0.0)) == 0.0
+
+
+def test_what_is_no_model_is_refused() -> None:
+    """Name what was given."""
+    with pytest.raises(PushwiseError, match="an Identification or an ObjectModel; got str"):
+        Balance("hammer", TABLE)  # type: ignore[arg-type]
+
+
+def test_mujoco_agrees() -> None:
+    """Fall in MuJoCo exactly where the margin says so, when it exceeds 5 mm."""
+    cases = [case for case in compare(cases=63, seed=1) if abs(case.margin) > 0.005]
+    assert len(cases) > 40
+    assert {case.margin < 0.0 for case in cases} == {True, False}
+    assert [case for case in cases if case.fell != (case.margin < 0.0)] == []
