@@ -61,10 +61,8 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
     for seed in range(20):
         balance = Balance(BAR, TABLE, known=known, seed=seed)
         probability = balance.fall_probabilities([(0.5 - 0.0232635, 0.0, 0.0)])[0]
-        # Beyond the edge, or 20 mm to one of the long sides.
-        sides = 2 * 0.02275 * (1 - 0.01)
-        worst = max(worst, abs(probability - 0.01 - sides))
-    assert worst < 0.008
+        worst = max(worst, abs(probability - 0.01))
+    assert worst < 0.005
     poses = np.column_stack([np.linspace(0.3, 0.6, 2000), np.zeros((2000, 2))])
     begin = time.process_time()
     balance.fall_probabilities(poses)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
     from pushwise.physics.simulate import Path, simulate, simulate_batch
+    from pushwise.planning.goals import choose_goal
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
     from pushwise.saved import load, save
@@ -37,6 +38,7 @@ __all__ = [
     "Scan",
     "SimulationError",
     "Table",
+    "choose_goal",
     "identify",
     "load",
     "loss_and_gradient",
@@ -64,6 +66,7 @@ _HOMES = {
     "Scan": "pushwise.shape.scan",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
+    "choose_goal": "pushwise.planning.goals",
     "identify": "pushwise.identification.identify",
     "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",

@@ -62,22 +62,32 @@ class Balance:
         """
         self.model = model_of(found)
         self.table = table
-        rng = np.random.default_rng(non_negative_integer("seed", seed))
-        if isinstance(found, Identification):
-            centres = found.posterior.centres_of_mass(samples, rng)
-        elif known is not None:
-            root = np.linalg.cholesky(known.centre_of_mass_covariance)
-            centres = self.model.centre_of_mass + rng.standard_normal((samples, 2)) @ root.T
-        else:
-            centres = self.model.centre_of_mass[None].copy()
-        self.centres = np.ascontiguousarray(centres)
-        """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
         grid = self.model.grid
         signs = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
         each = (grid.centres[:, None] + grid.cell_size * signs).reshape(-1, 2)
         whole = np.rint((each - each[0]) / grid.cell_size)
         _, once = np.unique(whole, axis=0, return_index=True)
         self._shape = (grid.centres, each[once], grid.cell_size, table.polygon)
+        rng = np.random.default_rng(non_negative_integer("seed", seed))
+        if isinstance(found, Identification):
+            centres = found.posterior.centres_of_mass(samples, rng)
+        elif known is not None:
+            centres = self._possible(known, samples, rng)
+        else:
+            centres = self.model.centre_of_mass[None].copy()
+        self.centres = np.ascontiguousarray(centres)
+        """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
+
+    def _possible(self, known: Known, samples: int, rng: np.random.Generator) -> Array:
+        """Draw centres of mass (samples, 2), but none outside the object, where none can be."""
+        centre = self.model.centre_of_mass
+        root = np.linalg.cholesky(known.centre_of_mass_covariance)
+        wide = 4.0 * float(np.abs(self._shape[1]).max())
+        under = Table.rectangle(wide, wide).polygon
+        hull, _ = support(*self._shape[:3], under, finite_array("pose", np.zeros(3), (3,)))
+        drawn = centre + rng.standard_normal((16 * samples, 2)) @ root.T
+        inside = drawn[contains(hull, drawn)][:samples]
+        return inside if len(inside) else centre[None]
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""

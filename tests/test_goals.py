@@ -1,0 +1,116 @@
+"""`choose_goal`: graspable overhangs, safe ones first, and what could be had when there is none."""
+
+import time
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
+from pushwise.planning.metric import cell_distance, mean_cell_error
+from pushwise.planning.overhang import overhangs
+from pushwise.planning.stability import Balance
+from pushwise.shape.polygon import placed
+
+TABLE = pw.Table.rectangle(0.8, 0.6)
+HAMMER = pw.objects.load("hammer")
+FORK = np.array([[-0.1, 0.1, 0.1, 0.0, 0.0, 0.1, 0.1, -0.1], [-5, -5, -2, -2, 2, 2, 5, 5]]).T * [
+    1.0,
+    0.01,
+]
+
+
+def test_prongs_are_parts_of_their_own() -> None:
+    """Find two prongs beyond the edge, and one part when the fork goes further."""
+    table = TABLE.polygon
+    prongs = overhangs(FORK, table, np.array([0.35, 0.0, 0.0]))
+    assert [part.edge for part in prongs] == [1, 1]
+    assert [part.depth for part in prongs] == pytest.approx([0.05, 0.05])
+    assert [part.width for part in prongs] == pytest.approx([0.03, 0.03])
+    assert sorted(part.begin for part in prongs) == pytest.approx([0.25, 0.32])
+    (whole,) = overhangs(FORK, table, np.array([0.45, 0.0, 0.0]))
+    assert (whole.depth, whole.width) == pytest.approx((0.15, 0.1))
+    # Turned round, the hollow over the table is none of its parts.
+    (back,) = overhangs(FORK, table, np.array([0.35, 0.0, np.pi]))
+    assert (back.depth, back.width) == pytest.approx((0.05, 0.1))
+    assert overhangs(FORK, table, np.zeros(3)) == []
+
+
+def test_the_distance_of_cells_is_closed() -> None:
+    """Agree with the cells themselves, and never fall below their mean distance."""
+    rng = np.random.default_rng(0)
+    grid = HAMMER.grid
+    for a, b in rng.normal(size=(20, 2, 3)):
+        apart = placed(grid.centres, a) - placed(grid.centres, b)
+        exact = np.sqrt(np.mean(np.sum(apart**2, axis=1)))
+        assert cell_distance(grid, a, b) == pytest.approx(exact)
+        assert mean_cell_error(grid, a, b) <= exact + 1e-12
+
+
+@pytest.mark.parametrize("name", pw.objects.names)
+def test_goals_overhang_and_rest(name: str) -> None:
+    """Keep what was asked for, and what is said of the goal, for every object."""
+    thing = pw.objects.load(name)
+    goal = pw.choose_goal(thing.model, TABLE, overhang=0.04, grasp_width=0.3)
+    balance = Balance(thing.model, TABLE)
+    for each in (goal, *goal.alternatives):
+        parts = overhangs(thing.outline, TABLE.polygon, each.pose)
+        assert any(
+            (part.edge, part.depth, part.width)
+            == pytest.approx((each.edge, each.overhang, each.width))
+            for part in parts
+        )
+        assert each.overhang >= 0.04 - 1e-9
+        assert each.width <= 0.3
+        assert each.margin == pytest.approx(balance.at(each.pose).margin)
+        assert each.margin > 0.005
+    assert not pw.worlds.MuJoCo(thing, TABLE, pose=goal.pose).fell
+
+
+def test_goals_stay_in_the_region() -> None:
+    """Take an edge, a polygon, or given poses."""
+    at_edge = pw.choose_goal(HAMMER.model, TABLE, region=2)
+    assert {goal.edge for goal in (at_edge, *at_edge.alternatives)} == {2}
+    region = [(0.1, -0.3), (0.6, -0.3), (0.6, 0.3), (0.1, 0.3)]
+    inside = pw.choose_goal(HAMMER.model, TABLE, region=region)
+    assert all(goal.pose[0] > 0.1 for goal in (inside, *inside.alternatives))
+    chosen = pw.choose_goal(HAMMER.model, TABLE, region=[at_edge.pose, (0.0, 0.0, 0.0)])
+    assert chosen.pose == pytest.approx(at_edge.pose)
+    assert chosen.alternatives == ()
+    with pytest.raises(PushwiseError, match="number of the table's edges, 4; got 4"):
+        pw.choose_goal(HAMMER.model, TABLE, region=4)
+
+
+def test_the_nearer_of_equals_is_taken() -> None:
+    """Go to the side the object is on."""
+    for side in (-1.0, 1.0):
+        goal = pw.choose_goal(HAMMER.model, TABLE, start=(0.2 * side, 0.0, 0.0))
+        assert goal.pose[0] * side > 0.0
+
+
+def test_doubt_asks_for_margin() -> None:
+    """Keep the limit when the centre of mass is known to 10 mm, in less than two seconds."""
+    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger())
+    begin = time.process_time()
+    goal = pw.choose_goal(HAMMER.model, TABLE, known=known)
+    assert time.process_time() - begin < 2.0
+    assert goal.fall_probability <= 0.01
+    assert goal.margin > 0.02
+
+
+def test_no_goal_is_explained() -> None:
+    """Say what could be had, how wide parts are, and how much better one would have to know."""
+    known = Known(np.diag([0.05**2, 0.01**2]), None, pw.Finger())
+    with pytest.raises(
+        PushwiseError, match=r"no goal with 200 mm .* could be had; .* known .* times"
+    ):
+        pw.choose_goal(HAMMER.model, TABLE, overhang=0.2, known=known)
+    with pytest.raises(
+        PushwiseError, match=r"narrowest part that deep is .* mm wide, the grasp 5 mm"
+    ):
+        pw.choose_goal(HAMMER.model, TABLE, grasp_width=0.005)
+    with pytest.raises(PushwiseError, match="no pose of the region"):
+        pw.choose_goal(HAMMER.model, TABLE, region=[(0.0, 0.0, 0.0)])
+    with pytest.raises(PushwiseError, match="better would not help"):
+        pw.choose_goal(HAMMER.model, pw.Table.rectangle(0.05, 0.05), overhang=0.03)
