@@ -44,7 +44,7 @@ def test_no_command_prints_the_help() -> None:
 
 def test_every_command_has_an_example() -> None:
     """Show an example in the command's help."""
-    for command in ("bench", "scan"):
+    for command in ("bench", "scan", "identify"):
         assert f"Example: pushwise {command}" in pushwise(command, "--help").stdout
 
 

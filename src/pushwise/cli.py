@@ -197,7 +197,8 @@ def identify(
     cells = load_grid(grid)
     log = load_logs(logs, cells)
     learn, test = split(log, holdout)
-    finger = Finger(finger_radius or log.finger_radius or 0.01, finger_friction)
+    radius = finger_radius if finger_radius is not None else log.finger_radius
+    finger = Finger(0.01 if radius is None else radius, finger_friction)
     spread = None if unbounded_friction else 0.05 if friction_spread is None else friction_spread
     prior = Prior(friction_spread=spread)
     with Identifying(budget=None if method in ("refine", "convex") else budget) as progress:

@@ -169,9 +169,14 @@ class Posterior:
         return mass, friction
 
     def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
-        """Draw centres of mass [m] in the grid frame, shape (count, 2)."""
-        mass, _ = self.samples(count, rng)
-        centres: Array = mass @ self.problem.grid.centres / mass.sum(axis=1, keepdims=True)
+        """Draw centres of mass [m] in the grid frame, shape (count, 2).
+
+        From their own Gaussian, not from `samples`: pushes tell the centroid of the cells, and
+        cells drawn one by one, log-normal each, scatter it half as much again.
+        """
+        centre = self.problem.model(self.refined.u).centre_of_mass
+        root = np.linalg.cholesky(self.centre_of_mass_covariance)
+        centres: Array = centre + rng.standard_normal((count, 2)) @ root.T
         return centres
 
     @property

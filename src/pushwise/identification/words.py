@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 
 UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
 COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
+FINE = 0.01  # of the object's length: one known to that is known, by the prior alone if need be
+BELIEVED = 0.5  # share of the prior's doubt that remains where the prior speaks, not the pushes
 OUTLIER = 0.3  # mean weight below which a push known by few poses is named
 MANY = 0.15  # of a trajectory's samples: so many that do not fit are no accident
 WILD = 0.1  # weight of a sample ten sigma off
@@ -57,7 +59,7 @@ def _centre(posterior: Posterior) -> str:
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
     length = float(np.ptp(posterior.problem.grid.outline @ axes[:, 1]))
     spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
-    if size[1] > COARSE * length:
+    if size[1] > COARSE * length or _believed(posterior) > FINE * length:
         return (
             f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "
             "bound the variation of friction, push faster, or measure forces."
@@ -73,6 +75,20 @@ def _centre(posterior: Posterior) -> str:
     )
 
 
+def _believed(posterior: Posterior) -> float:
+    """Return how uncertain the centre of mass is [m] where its place is the prior's; 0 if nowhere.
+
+    Along the direction of which the pushes told least. Slow pushes and a friction that may vary
+    by any share leave a small doubt on a small thing, and yet they told nothing.
+    """
+    before = np.linalg.cholesky(posterior.prior_centre_of_mass_covariance)
+    half = np.linalg.solve(before, posterior.centre_of_mass_covariance)
+    left, directions = np.linalg.eigh(np.linalg.solve(before, half.T))
+    if np.sqrt(left[1]) < BELIEVED:
+        return 0.0
+    return float(np.linalg.norm(np.sqrt(left[1]) * before @ directions[:, 1]))
+
+
 def total_mass_determined(posterior: Posterior) -> bool:
     """Return whether the pushes tell the total mass."""
     after, before = posterior.total_mass_log_std
@@ -84,7 +100,7 @@ def _total(posterior: Posterior) -> str:
     total = posterior.problem.model(posterior.refined.u).total_mass
     if not total_mass_determined(posterior):
         return "total mass not determined: that takes measured forces."
-    return f"total mass {total:.3f} kg, known to {100 * after:.0f} %."
+    return f"total mass {total:.3f} kg, known to {100 * after:.1f} %."
 
 
 def _loads(posterior: Posterior) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from pushwise.errors import PushwiseError
 from pushwise.pushes.log import PushLog
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.polygon import contains
 
 __all__ = ["load_logs"]
 
-_SAME_OUTLINE = 0.01  # m; two scans of one thing agree to better than this
+_SAME_SHAPE = 0.75  # of the cells that two scans of one thing have in common, at the least
 
 
 def load_logs(paths: Sequence[Path], grid: CellGrid) -> PushLog:
@@ -39,14 +38,12 @@ def load_logs(paths: Sequence[Path], grid: CellGrid) -> PushLog:
 
 
 def _check_same(path: Path, told: CellGrid, grid: CellGrid) -> None:
-    """Refuse a log whose header describes an object of another size or place in its frame."""
-    box = [np.concatenate([g.outline.min(axis=0), g.outline.max(axis=0)]) for g in (told, grid)]
-    if np.abs(box[0] - box[1]).max() > max(_SAME_OUTLINE, told.cell_size, grid.cell_size):
-        sizes = [
-            " x ".join(f"{1e3 * side:.0f}" for side in np.ptp(g.outline, axis=0))
-            for g in (told, grid)
-        ]
+    """Refuse a log whose header describes an object of another shape, or elsewhere in its frame."""
+    shared = min(
+        float(contains(a.outline, b.centres).mean()) for a, b in ((told, grid), (grid, told))
+    )
+    if shared < _SAME_SHAPE:
         raise PushwiseError(
-            f"{path} is the log of another object, or in another frame: by its header that is "
-            f"{sizes[0]} mm, the grid {sizes[1]} mm."
+            f"{path} is the log of another object, or in another frame: the shape in its header "
+            f"and that of the grid have {shared:.0%} in common."
         )

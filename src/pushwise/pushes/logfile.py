@@ -64,6 +64,8 @@ def read_records(
         warnings.warn(note, PushwiseWarning, stacklevel=3)
         lines.pop()
     rows = _rows(path, lines)
+    if not rows:
+        return ()
     starts = [i for i in range(len(rows)) if i == 0 or rows[i].push != rows[i - 1].push]
     seen: dict[str, int] = {}
     records = []

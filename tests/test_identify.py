@@ -1,0 +1,351 @@
+"""Identification in the Ideal world: what is found, how surely, and what is refused."""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.identification.holdout import end_distance
+from pushwise.identification.identify import METHODS
+from pushwise.identification.noise import innovations
+from pushwise.identification.problem import Problem
+from pushwise.objects import Thing
+from pushwise.pushes.draw import draw_push
+from pushwise.pushes.record import Noise
+
+NOISE = Noise(1e-3, 5e-3)
+SIGMA = np.array([1e-3, 1e-3, 5e-3])  # the same, of a pose
+UNBOUNDED = pw.Prior(friction_spread=None)
+
+
+@cache
+def pushed(name: str, seed: int, pushes: int = 10) -> tuple[Thing, tuple[pw.PushRecord, ...]]:
+    """Push an object with random masses at random in the Ideal world; poses alone are seen."""
+    rng = np.random.default_rng(seed)
+    thing = pw.objects.load(name).sample(rng)
+    world = pw.worlds.Ideal(thing, seed=seed, noise=NOISE)
+    records = []
+    pose = np.zeros(3)
+    for _ in range(pushes):
+        push = draw_push(rng, thing.grid, pose, world.table, world.finger)
+        seen = world.push(push)
+        pose = seen.pose[-1]
+        records.append(pw.PushRecord(push, seen.t, seen.pose, noise=NOISE))
+    return thing, tuple(records)
+
+
+def ends(records: Sequence[pw.PushRecord]) -> list[pw.PushRecord]:
+    """Keep the first and the last pose of each record."""
+    return [pw.PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in records]
+
+
+def moved(record: pw.PushRecord, first: int, by: tuple[float, float, float]) -> pw.PushRecord:
+    """Return a record whose poses are wrong from a sample on."""
+    pose = record.pose.copy()
+    pose[first:] += by
+    return pw.PushRecord(record.push, record.t, pose, noise=record.noise)
+
+
+def seen(
+    rng: np.random.Generator, thing: Thing, push: pw.Push | pw.ForcePush, samples: int = 30
+) -> pw.PushRecord:
+    """Simulate a push of an object from the origin and measure its poses."""
+    path = pw.simulate(thing.model, push)
+    t = np.linspace(0.0, float(path.t[-1]), samples)
+    pose = path.pose_at(t) + SIGMA * rng.standard_normal((samples, 3))
+    return pw.PushRecord(push, t, pose, noise=NOISE)
+
+
+def fast_pushes(rng: np.random.Generator, thing: Thing) -> list[pw.PushRecord]:
+    """Push an object five times over 0.1 m, at 1 m/s."""
+    records = []
+    for _ in range(5):
+        slow = draw_push(rng, thing.grid, np.zeros(3), pw.Table(), pw.Finger())
+        records.append(seen(rng, thing, pw.Push(slow.start, 10.0 * slow.velocity, 0.1)))
+    return records
+
+
+def shoves(rng: np.random.Generator, thing: Thing) -> list[pw.PushRecord]:
+    """Push five cells of an object with three times the force that friction can hold."""
+    load = 9.81 * float(thing.mass @ thing.friction)
+    records = []
+    for angle in rng.uniform(0.0, 2.0 * np.pi, 5):
+        force = 3.0 * load * np.array([np.cos(angle), np.sin(angle)])
+        cell = int(rng.integers(thing.grid.n_cells))
+        records.append(seen(rng, thing, pw.ForcePush(cell, force, 0.15)))
+    return records
+
+
+def off_centre(found: pw.Identification, thing: Thing) -> tuple[float, float]:
+    """Return how far the centre of mass found is off, in m and in standard deviations."""
+    off = found.model.centre_of_mass - thing.model.centre_of_mass
+    square = off @ np.linalg.solve(found.posterior.centre_of_mass_covariance, off)
+    return float(np.hypot(*off)), float(np.sqrt(square))
+
+
+@pytest.mark.parametrize(("name", "seed"), [("hammer", 2), ("box", 3), ("wrench", 1)])
+def test_five_pushes_predict_five_others(name: str, seed: int) -> None:
+    """Predict unseen pushes to 6 mm, from trajectories and from ends, and know the doubt."""
+    thing, records = pushed(name, seed)
+    for learn in (records[:5], ends(records[:5])):
+        found = pw.identify(thing.grid, learn)
+        assert end_distance(found.model, records[5:], found.finger) <= 6e-3
+        distance, deviations = off_centre(found, thing)
+        assert distance < 0.01
+        assert deviations <= 3.0
+        assert found.outliers == ()
+
+
+def test_the_noise_need_not_be_told() -> None:
+    """Estimate the sensor's noise from the jitter of the trajectories."""
+    thing, records = pushed("box", 3)
+    untold = [pw.PushRecord(r.push, r.t, r.pose) for r in records[:5]]
+    found = pw.identify(thing.grid, untold)
+    np.testing.assert_allclose(found.posterior.refined.errors.sigma, SIGMA, rtol=0.25)
+    assert end_distance(found.model, records[5:], found.finger) <= 6e-3
+
+
+def test_the_region_of_the_centre_of_mass_holds_the_truth() -> None:
+    """Cover the true centre of mass with the 95 % ellipse in most of twenty draws."""
+    names = ("box", "book", "toothpaste", "spray-gun")
+    inside = []
+    for seed in range(20):
+        thing, records = pushed(names[seed % 4], 200 + seed, 3)
+        found = pw.identify(thing.grid, ends(records))
+        inside.append(off_centre(found, thing)[1] < 2.4477)
+    assert 0.8 <= np.mean(inside) <= 1.0
+
+
+def test_measured_forces_tell_the_load_and_claim_no_more() -> None:
+    """Find the friction load to 5 % from forces of slow pushes; doubt the mass honestly."""
+    rng = np.random.default_rng(4)
+    thing = pw.objects.load("box").sample(rng)
+    world = pw.worlds.Ideal(thing, seed=4, noise=Noise(1e-3, 5e-3, 0.05))
+    records = []
+    pose = np.zeros(3)
+    for _ in range(4):
+        push = draw_push(rng, thing.grid, pose, world.table, world.finger)
+        records.append(world.push(push))
+        pose = records[-1].pose[-1]
+    found = pw.identify(thing.grid, records)
+    load = 9.81 * float(thing.mass @ thing.friction)
+    assert found.posterior.load.sum() == pytest.approx(load, rel=0.05)
+    error = np.log(found.model.total_mass / thing.model.total_mass)
+    assert abs(error) < 3.0 * found.posterior.total_mass_log_std[0]
+    assert off_centre(found, thing)[1] <= 3.0
+
+
+def test_slow_pushes_with_any_friction_leave_the_centre_of_mass_open() -> None:
+    """Say that weight and friction cannot be told apart; the same pushes bounded can."""
+    thing, records = pushed("box", 3)
+    found = pw.identify(thing.grid, records[:5], prior=UNBOUNDED)
+    assert found.statements()[0].startswith("centre of mass not determined")
+    assert found.statements()[1].startswith("total mass not determined")
+    bounded = pw.identify(thing.grid, records[:5])
+    assert bounded.statements()[0].startswith("centre of mass at")
+    assert bounded.known.total_mass_std is None
+
+
+def test_fast_pushes_determine_the_centre_of_mass() -> None:
+    """Find the centre of mass by its inertia, whatever the friction."""
+    rng = np.random.default_rng(1)
+    thing = pw.objects.load("box").sample(rng)
+    found = pw.identify(thing.grid, fast_pushes(rng, thing), prior=UNBOUNDED)
+    assert found.statements()[0].startswith("centre of mass at")
+    distance, deviations = off_centre(found, thing)
+    assert distance < 4e-3
+    assert deviations <= 3.0
+
+
+def test_known_forces_determine_the_mass() -> None:
+    """Find the total mass to 5 % and the centre of mass from the paper's pushes."""
+    rng = np.random.default_rng(1)
+    thing = pw.objects.load("box").sample(rng)
+    found = pw.identify(thing.grid, shoves(rng, thing), prior=UNBOUNDED)
+    assert found.statements()[0].startswith("centre of mass at")
+    assert found.model.total_mass == pytest.approx(thing.model.total_mass, rel=0.05)
+    assert found.known.total_mass_std is not None
+    assert off_centre(found, thing)[0] < 3e-3
+
+
+@pytest.mark.parametrize("wrong", [(0.04, 0.0, 0.0), (0.0, 0.03, 0.3)])
+@pytest.mark.parametrize("name", ["hammer", "box"])
+def test_a_wrong_pose_is_named_and_counts_little(
+    name: str, wrong: tuple[float, float, float]
+) -> None:
+    """Keep the centre of mass within 5 mm when one push of five has a wrong pose."""
+    thing, records = pushed(name, 3)
+    for learn in (list(records[:5]), ends(records[:5])):
+        centre = pw.identify(thing.grid, learn).model.centre_of_mass
+        learn[2] = moved(learn[2], 1, wrong)
+        found = pw.identify(thing.grid, learn)
+        assert np.hypot(*(found.model.centre_of_mass - centre)) <= 5e-3
+        assert found.outliers == (2,)
+        assert any(sentence.startswith("push 2") for sentence in found.statements())
+
+
+def test_the_jacobian_agrees_with_finite_differences() -> None:
+    """Differentiate poses and forces of two pushes along random directions."""
+    rng = np.random.default_rng(0)
+    thing = pw.objects.load("box").sample(rng)
+    world = pw.worlds.Ideal(thing, rate=10.0)
+    # Off centre, and sticking: away from the changes of mode where there is no derivative.
+    pushes = [pw.Push((-0.2, 0.03), (0.1, 0.0), 1.0), pw.Push((0.1, -0.12), (0.0, 0.1), 1.0)]
+    records = []
+    for push in pushes:
+        world.reset(0)
+        records.append(world.push(push))
+    problem = Problem(thing.grid, records, pw.Finger(), pw.Prior())
+    u = 0.1 * rng.standard_normal(problem.unknowns)
+    fit = problem.fit(u, SIGMA)
+    assert len(fit.force_residual) > 10
+    for _ in range(5):
+        along = rng.standard_normal(problem.unknowns)
+        h = 1e-5
+        high, low = (problem.fit(u + s * h * along, SIGMA, jacobian=False) for s in (1.0, -1.0))
+        slope = (high.residual - low.residual) / (2.0 * h)
+        scale = np.abs(slope).max(axis=0)
+        assert (np.abs(fit.jacobian @ along - slope) < 1e-3 * scale).all()
+        slope = (high.force_residual - low.force_residual) / (2.0 * h)
+        scale = np.abs(slope).max()
+        assert np.median(np.abs(fit.force_jacobian @ along - slope)) < 1e-3 * scale
+
+
+def test_innovations_of_a_random_walk_are_white() -> None:
+    """Whiten walks plus noise to uncorrelated numbers of variance one."""
+    rng = np.random.default_rng(0)
+    shares = np.sort(rng.uniform(0.0, 1.0, 12))
+    sigma, drift, count = 1e-3, 4e-3, 200_000
+    steps = drift * np.sqrt(np.diff(shares, prepend=0.0))[:, None]
+    rows = np.cumsum(steps * rng.standard_normal((12, count)), axis=0)
+    rows += sigma * rng.standard_normal((12, count))
+    covariance = np.cov(rows)
+    logs = innovations(shares, sigma, drift, rows)
+    np.testing.assert_allclose(np.cov(rows), np.eye(12), atol=0.02)
+    assert logs == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1], abs=0.05)
+
+
+def test_the_posterior_knows_which_directions_it_knows() -> None:
+    """Order the spectrum, narrow the prior everywhere, and draw samples that agree with it."""
+    thing, records = pushed("box", 3)
+    posterior = pw.identify(thing.grid, records[:5]).posterior
+    spectrum = posterior.spectrum
+    assert (np.diff(spectrum) <= 1e-9).all()
+    assert 3 <= posterior.determined <= thing.grid.n_cells + 4
+    n = thing.grid.n_cells
+    assert np.linalg.eigvalsh(posterior.covariance[: 2 * n, : 2 * n]).max() <= 1.0 + 1e-9
+    drawn = posterior.centres_of_mass(4000, np.random.default_rng(0))
+    size = np.trace(posterior.centre_of_mass_covariance)
+    np.testing.assert_allclose(
+        np.cov(drawn.T), posterior.centre_of_mass_covariance, atol=0.1 * size
+    )
+    mass, friction = posterior.samples(100, np.random.default_rng(0))
+    assert mass.shape == friction.shape == (100, n)
+    assert (mass > 0.0).all()
+    assert (friction <= 2.0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
+    """Give each method a tiny budget, twice with the same seed."""
+    if method == "autograd" and importlib.util.find_spec("torch") is None:
+        pytest.skip("method autograd needs the extra: pip install 'pushwise[autograd]'")
+    grid = pw.CellGrid.from_outline(
+        [(0.0, 0.0), (0.12, 0.0), (0.12, 0.08), (0.0, 0.08)], cell_size=0.04
+    )
+    truth = pw.ObjectModel(grid, 0.05 * np.arange(1.0, grid.n_cells + 1.0), 0.4)
+    world = pw.worlds.Ideal(truth, rate=10.0)
+    record = world.push(pw.Push((-0.02, 0.02), (0.1, 0.0), 1.0))
+    steps: list[int] = []
+    twice = [
+        pw.identify(
+            grid,
+            [record],
+            method=method,
+            budget=6,
+            seed=3,
+            callback=lambda step, model: steps.append(step.simulations),
+        )
+        for _ in range(2)
+    ]
+    assert isinstance(twice[0], pw.Identification)
+    assert twice[0].method == method
+    assert steps
+    if method != "refine":  # which ends by itself
+        assert twice[0].simulations <= 6
+    np.testing.assert_array_equal(twice[0].model.mass, twice[1].model.mass)
+    np.testing.assert_array_equal(twice[0].model.friction, twice[1].model.friction)
+    assert method in twice[0].summary()
+
+
+def test_the_next_push_is_one_that_tells_something() -> None:
+    """Rank a push at the far end above one that misses; a miss leaves the doubt as it is."""
+    thing, records = pushed("hammer", 2)
+    found = pw.identify(thing.grid, records[:2])
+    low, high = thing.grid.outline.min(axis=0), thing.grid.outline.max(axis=0)
+    far = pw.Push((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
+    miss = pw.Push((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
+    ranked = pw.next_push(found, [miss, far])
+    assert [r.push for r in ranked] == [far, miss]
+    doubt = float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
+    assert ranked[1].centre_std == pytest.approx(doubt, rel=1e-6)
+    assert ranked[0].centre_std < 0.9 * doubt
+    with pytest.raises(PushwiseError, match="no candidate pushes"):
+        pw.next_push(found, [])
+
+
+BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)], cell_size=0.02)
+STILL = pw.PushRecord(pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], np.zeros((2, 3)))
+FAR = pw.PushRecord(
+    pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
+)
+CELL_99 = pw.PushRecord(
+    pw.ForcePush(99, (1.0, 0.0), 0.1), [0.0, 0.1], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: pw.identify(BOX, []), "no pushes to learn from"),
+        (lambda: pw.identify(BOX, [STILL]), "none of the 1 pushes moved the object"),
+        (lambda: pw.identify(BOX, [FAR]), "log of another object, or in another frame"),
+        (lambda: pw.identify(BOX, [CELL_99]), "acts on cell 99, but the grid has 25 cells"),
+        (
+            lambda: pw.identify(pw.CellGrid([(0.0, 0.0)], 0.1), [FAR]),
+            "one cell has nothing to distribute",
+        ),
+        (
+            lambda: pw.identify(BOX, [FAR], method="magic"),
+            "method must be one of refine, convex, descent",
+        ),
+        (lambda: pw.identify(BOX, [FAR], budget=0), "budget must be greater than zero"),
+        (lambda: pw.identify(BOX, [FAR], seed=-1), "seed must be zero or more"),
+        (lambda: pw.Prior(max_friction=0.2), "max_friction must be above the typical friction"),
+        (lambda: pw.Prior(mass=0.0), "prior mass must be greater than zero"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(call: Callable[[], object], sentence: str) -> None:
+    """Answer each mistake with a sentence that names it."""
+    with pytest.raises(PushwiseError, match=sentence):
+        call()
+
+
+def test_contradictory_bounds_are_refused() -> None:
+    """Refuse a largest mass of a cell below the typical one."""
+    _, records = pushed("box", 3)
+    with pytest.raises(PushwiseError, match="max_mass must be above the typical mass of a cell"):
+        pw.identify(pw.objects.load("box").grid, records[:1], prior=pw.Prior(max_mass=1e-4))
+
+
+def test_the_function_is_not_hidden_by_a_package() -> None:
+    """Find `pw.identify` callable after every module of identification was imported."""
+    import pushwise.identification.identify
+    import pushwise.identification.refine
+
+    assert callable(pw.identify)
+    assert pw.identify is pushwise.identification.identify.identify

@@ -1,0 +1,213 @@
+"""`pushwise identify`, its picture, and what it saves."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import pushwise as pw
+from pushwise import cli
+from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
+from pushwise.pushes.draw import draw_push
+from pushwise.pushes.record import Noise
+from pushwise.saved import load_known
+from pushwise.show.identifying import Identifying
+
+NOISE = Noise(1e-3, 5e-3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the grid of a box and a log of four pushes of it."""
+    folder = tmp_path_factory.mktemp("pushes")
+    rng = np.random.default_rng(3)
+    thing = pw.objects.load("box").sample(rng)
+    world = pw.worlds.Ideal(thing, seed=3, noise=NOISE, rate=20.0)
+    records = []
+    pose = np.zeros(3)
+    for _ in range(4):
+        seen = world.push(draw_push(rng, thing.grid, pose, world.table, world.finger))
+        pose = seen.pose[-1]
+        records.append(pw.PushRecord(seen.push, seen.t, seen.pose, noise=NOISE))
+    pw.save(thing.grid, folder / "grid.json")
+    pw.save(pw.objects.load("hammer").grid, folder / "hammer.json")
+    pw.PushLog(tuple(records), thing.grid, 0.01, NOISE).save(folder / "log.csv")
+    pw.PushLog(tuple(records[:1]), thing.grid, 0.01, NOISE).save(folder / "one.csv")
+    pw.PushLog(tuple(records[1:2]), thing.grid, 0.02, NOISE).save(folder / "thick.csv")
+    (folder / "none.csv").write_text("push,t,x,y,theta,finger_x,finger_y\n")
+    return folder
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
+) -> tuple[int, str, str]:
+    """Run the command; return its code, and what it said on either stream."""
+    monkeypatch.setattr("sys.argv", ["pushwise", "identify", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    said = capsys.readouterr()
+    return int(stop.value.code or 0), said.out, said.err
+
+
+def test_a_log_becomes_a_model_a_picture_and_a_report(
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Write what was asked for, print what was found, and overwrite only when told to."""
+    model, picture = tmp_path / "model.json", tmp_path / "maps.png"
+    given = (folder / "grid.json", folder / "log.csv", "-o", model)
+    code, out, _ = run(capsys, monkeypatch, *given, "--holdout", 0.5, "--plot", picture)
+    assert code == 0
+    for words in ("refine: 2 pushes", "centre of mass", "total mass not determined", "held out"):
+        assert words in out
+    saved = pw.load(model)
+    assert isinstance(saved, pw.ObjectModel)
+    with Image.open(picture) as image:
+        assert min(image.size) > 500
+    code, out, err = run(capsys, monkeypatch, *given)
+    assert (code, out) == (1, "")
+    assert err == f"pushwise: {model} exists; add --force to overwrite it.\n"
+    # A model is a grid, too: learn again from where the cells of the last one lie.
+    again = (model, folder / "log.csv", "-o", model, "--force", "--json")
+    code, out, _ = run(capsys, monkeypatch, *again, "--holdout", 0.25)
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["pushes"] == 3
+    assert facts["holdout"]["pushes"] == 1
+    assert 0.0 < facts["holdout"]["error"] < facts["holdout"]["uniform_error"]
+    assert facts["total_mass"] is None
+    assert facts["outliers"] == []
+    assert np.shape(facts["centre_of_mass_covariance"]) == (2, 2)
+    known = load_known(model)
+    assert known is not None
+    assert known.centre_of_mass_covariance.tolist() == facts["centre_of_mass_covariance"]
+    assert known.finger == pw.Finger(0.01, facts["finger_friction"])
+    assert load_known(folder / "grid.json") is None
+
+
+def test_one_push_several_logs_and_another_method(
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Learn from a single push, from two logs, and by a method with a budget."""
+    grid, one, log = folder / "grid.json", folder / "one.csv", folder / "log.csv"
+    for at, (logs, pushes) in enumerate((([one], 1), ([one, log], 5))):
+        code, out, _ = run(
+            capsys,
+            monkeypatch,
+            *(grid, *logs, "-o", tmp_path / f"{at}.json"),
+            *("--method", "random", "--budget", 3, "--seed", 1, "--json"),
+        )
+        assert code == 0
+        facts = json.loads(out)
+        assert (facts["pushes"], facts["simulations"], facts["method"]) == (pushes, 3, "random")
+        assert facts["holdout"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("grid.json", "none.csv"), "no pushes to learn from"),
+        (("hammer.json", "log.csv"), "is the log of another object, or in another frame"),
+        (("grid.json", "missing.csv"), "missing.csv"),
+        (("missing.json", "log.csv"), "there is no such file"),
+        (("log.csv", "log.csv"), "not a JSON file"),
+        (("grid.json", "grid.json"), "a log is a .csv file"),
+        (("grid.json", "one.csv", "thick.csv"), "identify from logs of one finger"),
+        (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
+        (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be a share"),
+        (("grid.json", "log.csv", "--method", "magic"), "method must be one of refine"),
+        (("grid.json", "log.csv", "--budget", "0"), "budget must be greater than zero"),
+        (("grid.json", "log.csv", "--finger-radius", "-1"), "radius must be greater than zero"),
+        (("grid.json", "log.csv", "--finger-radius", "0"), "radius must be greater than zero"),
+        (("grid.json", "log.csv", "--friction-spread", "0"), "spread must be greater than zero"),
+        (
+            ("grid.json", "log.csv", "--friction-spread", "0.1", "--unbounded-friction"),
+            "not both",
+        ),
+        (("grid.json", "log.csv", "--plot", "nowhere/maps.png"), "there is no folder nowhere"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    arguments: tuple[str, ...],
+    sentence: str,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Answer each mistake with one line on stderr, a code, and no file."""
+    monkeypatch.chdir(folder)
+    code, out, err = run(capsys, monkeypatch, *arguments, "-o", tmp_path / "model.json")
+    assert (code, out) == (1, "")
+    line = err.splitlines()[-1]
+    assert line.startswith("pushwise: ")
+    assert sentence in line
+    assert "Traceback" not in err
+    assert not (tmp_path / "model.json").exists()
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_an_interrupt_leaves_the_best_model(
+    after: int,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Write the best model so far on Ctrl-C, say so, and exit with 130."""
+    update = Identifying.update
+    calls = 0
+
+    def interrupted(self: Identifying, *arguments: object) -> None:
+        nonlocal calls
+        if calls == after:
+            raise KeyboardInterrupt
+        calls += 1
+        update(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Identifying, "update", interrupted)
+    model = tmp_path / "model.json"
+    code, out, err = run(capsys, monkeypatch, folder / "grid.json", folder / "log.csv", "-o", model)
+    assert (code, out) == (130, "")
+    assert "stopped" in err
+    assert model.exists() == (after > 0)
+    if after:
+        assert "holds the best model so far" in err
+        assert isinstance(pw.load(model), pw.ObjectModel)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"known": 3}, "known must have the fields"),
+        ({"finger": {"radius": 0.01}}, r"known\.finger must have the fields"),
+        ({"total_mass_std": -1.0}, "total_mass_std must be greater than zero"),
+        ({"centre_of_mass_covariance": [[1.0, 0.0]]}, "centre_of_mass_covariance must"),
+        ({"centre_of_mass_covariance": [[1.0, 2.0], [0.0, 1.0]]}, "must be symmetric"),
+        ({"centre_of_mass_covariance": [[1.0, 2.0], [2.0, 1.0]]}, "must be positive definite"),
+    ],
+)
+def test_a_broken_file_is_named(change: dict[str, object], sentence: str, tmp_path: Path) -> None:
+    """Refuse a model whose error bars cannot be."""
+    grid = pw.CellGrid([(0.0, 0.0), (0.1, 0.0)], 0.1)
+    path = tmp_path / "model.json"
+    known = Known(1e-6 * np.eye(2), 0.1, pw.Finger())
+    with pytest.raises(PushwiseError, match="known goes with an ObjectModel"):
+        pw.save(grid, path, known=known)
+    pw.save(pw.ObjectModel(grid, [1.0, 2.0], 0.3), path, known=known)
+    again = load_known(path)
+    assert again is not None
+    assert (again.total_mass_std, again.finger) == (0.1, pw.Finger())
+    document = json.loads(path.read_text())
+    document["known"] = change.get("known", {**document["known"], **change})
+    path.write_text(json.dumps(document))
+    with pytest.raises(PushwiseError, match=sentence):
+        pw.load(path)
