@@ -254,10 +254,11 @@ def _steady(record: PushRecord) -> NDArray[np.bool_]:
         return np.zeros(len(record.t) - 1, bool)
     size = np.hypot(record.force[:, 0], record.force[:, 1]).max()
     jump = np.hypot(*np.diff(record.force, axis=0).T)
-    calm = jump < JUMP * size
+    calm: NDArray[np.bool_] = jump < JUMP * size
     # The first sample has no force before it, the last none after it.
     calm[0] = False
-    return calm & np.append(calm[1:], True)
+    steady: NDArray[np.bool_] = calm & np.append(calm[1:], True)
+    return steady
 
 
 def _check(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) -> None:
