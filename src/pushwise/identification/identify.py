@@ -76,9 +76,10 @@ def identify(
             callback(history[-1], model)
 
     if method == "refine":
+        starts = [problem.unknowns_of(convex(problem)), np.zeros(problem.unknowns)]
         refined = refine(
             problem,
-            [np.zeros(problem.unknowns), problem.unknowns_of(convex(problem))],
+            sorted(starts, key=lambda u: problem.end_error(problem.model(u))),
             noise=noise,
             force_noise=force_noise,
             tick=lambda u, error: tick(problem.model(u), error),

@@ -23,6 +23,7 @@ from pushwise.identification.prior import Prior
 from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.contact import nearest_feature
+from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.jacobian import EXTRA, MOMENTS, roll_jacobian
 from pushwise.physics.loss import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel
@@ -129,7 +130,8 @@ class Problem:
         The mean over pushes of the root mean square distance of the cells at the end.
         """
         self.simulations += 1
-        return loss(model, self.ends, finger=self.finger) / len(self.records)
+        with interrupts_held():
+            return loss(model, self.ends, finger=self.finger) / len(self.records)
 
     def end_gradient(self, model: ObjectModel, pushes: Sequence[int]) -> tuple[float, Array, Array]:
         """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each.
@@ -137,9 +139,10 @@ class Problem:
         Counts as the share of a simulation that the pushes are of all.
         """
         self.simulations += len(pushes) / len(self.records)
-        value, gradient = loss_and_gradient(
-            model, [self.ends[i] for i in pushes], finger=self.finger
-        )
+        with interrupts_held():
+            value, gradient = loss_and_gradient(
+                model, [self.ends[i] for i in pushes], finger=self.finger
+            )
         return value / len(pushes), gradient.mass / len(pushes), gradient.friction / len(pushes)
 
     def fit(self, u: Array, start_sigma: Array, *, jacobian: bool = True) -> Fit:
@@ -151,13 +154,15 @@ class Problem:
         parts = []
         for i in range(len(self.records)):
             offset = start_sigma * u[2 * n + 1 + 3 * i :][:3]
-            parts.append(self._fit_one(i, model, finger, offset, start_sigma, jacobian))
+            with interrupts_held():
+                parts.append(self._fit_one(i, model, finger, offset, start_sigma, jacobian))
         joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
         return Fit(*joined)
 
     def residual(self, i: int, model: ObjectModel, finger: Finger, offset: Array) -> Array:
         """Return the residuals of one push that starts `offset` (3,) off, shape (samples, 3)."""
-        return self._fit_one(i, model, finger, offset, np.ones(3), False)[0]
+        with interrupts_held():
+            return self._fit_one(i, model, finger, offset, np.ones(3), False)[0]
 
     def _fit_one(
         self,

@@ -64,11 +64,11 @@ def refine(
     force_noise: float | None,
     tick: Callable[[Array, float], None] | None = None,
 ) -> Refined:
-    """Minimise from each start (unknowns,) and return the most probable end.
+    """Minimise from one start (unknowns,) after the other until a model fits without drifting.
 
     A model that has to drift is probably at a false minimum, its weight at the wrong end of the
-    object: then lopsided starts are tried, too. noise (3,), force_noise: stated standard
-    deviations, None to estimate.
+    object: after the given starts lopsided ones are tried, and the most probable end is returned.
+    noise (3,), force_noise: stated standard deviations, None to estimate.
     """
     sigma = _sensor(problem) if noise is None else np.maximum(noise, FLOOR)
 
@@ -81,8 +81,8 @@ def refine(
         again = _minimise(problem, settled, sigma, force_noise, level, tick)
         return max(end, again, key=lambda e: e.evidence)
 
-    best = max((end_of(u) for u in starts), key=lambda e: e.evidence)
-    for u in _lopsided(problem):
+    best = end_of(starts[0])
+    for u in (*starts[1:], *_lopsided(problem)):
         if best.errors.drift[0] <= DRIFTS[0]:
             break
         best = max(best, end_of(u), key=lambda e: e.evidence)

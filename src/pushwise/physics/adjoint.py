@@ -23,7 +23,7 @@ from pushwise.physics.rollout import (
     find_support,
     state_at,
 )
-from pushwise.physics.step import Array
+from pushwise.physics.step import Array, balance
 
 
 class RolloutBar(NamedTuple):
@@ -138,6 +138,7 @@ def roll_adjoint(
             body,
             s,
             p,
+            balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2]),
             drive,
             track.mode[k, 0],
             track.mode[k, 1],

@@ -22,7 +22,7 @@ from pushwise.physics.advance import Body, Drive, State
 from pushwise.physics.compiled import compiled, compiled_sum
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE
-from pushwise.physics.step import Array, StepProblem, balance, solve_symmetric
+from pushwise.physics.step import Array, Balance, StepProblem, solve_symmetric
 
 
 class StepBar(NamedTuple):
@@ -77,6 +77,7 @@ def step_adjoint(
     body: Body,
     s: State,
     p: StepProblem,
+    h: Balance,
     drive: Drive,
     mode: int,
     first: int,
@@ -89,8 +90,9 @@ def step_adjoint(
 ) -> StepBar:
     """Carry the derivatives ``after`` (of pose and twist, as a State) back over one step.
 
-    y: twist found; f, f_bar: impulse of the finger and the loss's derivative in it. Adds the
-    derivatives in the friction loads to c_bar (Q,).
+    h: the `Balance` at the twist y found, which the caller may share; f, f_bar: impulse of the
+    finger and the loss's derivative in it. Adds the derivatives in the friction loads to c_bar
+    (Q,).
     """
     dt = p.dt
     m = p.m
@@ -127,7 +129,6 @@ def step_adjoint(
     u2_bar = share * th1_bar if free else 0.0
 
     # The implicit function: multipliers of momentum, with what the contact adds to them.
-    h = balance(p, y[0], y[1], y[2])
     finger = FingerBar(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     mu_bar = 0.0
     if free:

@@ -21,7 +21,7 @@ from pushwise.physics.advance import Body, State, step_problem
 from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import SEPARATE
 from pushwise.physics.rollout import Action, Ground, Track, drive_between, state_at
-from pushwise.physics.step import Array
+from pushwise.physics.step import Array, balance
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
@@ -66,6 +66,7 @@ def roll_jacobian(
             s = state_at(track, k)
             drive = drive_between(action, track.t[k], track.t[k + 1])
             p = step_problem(body, s, drive, h, c, rx, ry)
+            at_solution = balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2])
             for row in range(outputs):
                 one = np.zeros(8)
                 one[row] = 1.0
@@ -73,6 +74,7 @@ def roll_jacobian(
                     body,
                     s,
                     p,
+                    at_solution,
                     drive,
                     track.mode[k, 0],
                     track.mode[k, 1],

@@ -19,7 +19,7 @@ from pushwise.identification.result import Identification
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.prepare import friction_points
-from pushwise.planning.support import falls, margin, margins, support
+from pushwise.planning.support import Shape, falls, margin, margins, support
 from pushwise.shape.polygon import contains, placed
 
 __all__ = ["SAMPLES", "Balance", "Stability", "model_of"]
@@ -67,7 +67,14 @@ class Balance:
         each = (grid.centres[:, None] + grid.cell_size * signs).reshape(-1, 2)
         whole = np.rint((each - each[0]) / grid.cell_size)
         _, once = np.unique(whole, axis=0, return_index=True)
-        self._shape = (grid.centres, each[once], grid.cell_size, table.polygon)
+        self.shape = Shape(
+            np.array(grid.centres),
+            each[once],
+            grid.cell_size,
+            np.array(table.polygon),
+            float(np.hypot(*each.T).max()),
+        )
+        """Cells and table for the compiled code."""
         rng = np.random.default_rng(non_negative_integer("seed", seed))
         if isinstance(found, Identification):
             centres = found.posterior.centres_of_mass(samples, rng)
@@ -82,17 +89,17 @@ class Balance:
         """Draw centres of mass (samples, 2), but none outside the object, where none can be."""
         centre = self.model.centre_of_mass
         root = np.linalg.cholesky(known.centre_of_mass_covariance)
-        wide = 4.0 * float(np.abs(self._shape[1]).max())
-        under = Table.rectangle(wide, wide).polygon
-        hull, _ = support(*self._shape[:3], under, finite_array("pose", np.zeros(3), (3,)))
+        wide = 4.0 * self.shape.reach
+        under = np.array(Table.rectangle(wide, wide).polygon)
+        hull, _ = support(self.shape._replace(table=under), np.zeros(3))
         drawn = centre + rng.standard_normal((16 * samples, 2)) @ root.T
         inside = drawn[contains(hull, drawn)][:samples]
         return inside if len(inside) else centre[None]
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
-        at = finite_array("poses", poses, ("p", 3))
-        found: Array = margins(*self._shape, at, self.model.centre_of_mass)
+        at = np.array(finite_array("poses", poses, ("p", 3)))
+        found: Array = margins(self.shape, at, np.array(self.model.centre_of_mass))
         return found
 
     def fall_probabilities(self, poses: ArrayLike, *, certainty: float = 1.0) -> Array:
@@ -100,18 +107,18 @@ class Balance:
 
         certainty: how many times better the centre of mass were known than it is.
         """
-        at = finite_array("poses", poses, ("p", 3))
+        at = np.array(finite_array("poses", poses, ("p", 3)))
         centre = self.model.centre_of_mass
-        found: Array = falls(*self._shape, at, centre + (self.centres - centre) / certainty)
+        found: Array = falls(self.shape, at, centre + (self.centres - centre) / certainty)
         return found
 
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""
-        pose = finite_array("pose", pose, (3,))
+        pose = np.array(finite_array("pose", pose, (3,)))
         points = friction_points(self.model, 2)
         carrying = contains(self.table.polygon, placed(points, pose)).reshape(-1, 4)
         cells: NDArray[np.bool_] = np.any(carrying, axis=1)
-        hull, _ = support(*self._shape, pose)
+        hull, _ = support(self.shape, pose)
         x, y = self.model.centre_of_mass
         return Stability(
             cells,
@@ -125,9 +132,9 @@ class Balance:
 
         Infinite over the support polygon, zero for an object that falls by itself.
         """
-        pose = finite_array("pose", pose, (3,))
+        pose = np.array(finite_array("pose", pose, (3,)))
         at = finite_array("point", point, (2,))
-        hull = placed(support(*self._shape, pose)[0], pose)
+        hull = placed(support(self.shape, pose)[0], pose)
         centre = placed(self.model.centre_of_mass[None], pose)[0]
         if margin(hull, centre[0], centre[1]) < 0.0:
             return 0.0

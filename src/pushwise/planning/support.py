@@ -6,26 +6,37 @@ are corners of cells on the table, corners of the table under cells, and points 
 cross; the support polygon is the convex hull of these.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.physics.compiled import compiled
+from pushwise.physics.contact import nearest_feature
 from pushwise.physics.load import inside_polygon
 
-__all__ = ["falls", "margin", "margins", "support"]
+__all__ = ["Shape", "fall_share", "falls", "margin", "margins", "support"]
 
 Array = NDArray[np.float64]
 
 
+class Shape(NamedTuple):
+    """The cells of an object [m] in the grid frame, and a table in its own."""
+
+    centres: Array  # of the cells (n, 2)
+    corners: Array  # of the cells, each once (c, 2)
+    size: float  # of a cell
+    table: Array  # polygon (k, 2)
+    reach: float  # of the corners from the grid's origin
+
+
 @compiled
-def support(
-    centres: Array, corners: Array, size: float, table: Array, pose: Array
-) -> tuple[Array, bool]:
+def support(shape: Shape, pose: Array) -> tuple[Array, bool]:
     """Return the support polygon in the grid frame (h, 2), counter-clockwise, and if it is whole.
 
-    centres: of the cells (n, 2); corners: theirs, each once (c, 2); size: of a cell; table: its
-    polygon in the table frame (k, 2). It is whole when all of the object is on the table.
+    It is whole when all of the object is on the table.
     """
+    centres, corners, size, table, _ = shape
     k = len(table)
     tx = np.empty(k)
     ty = np.empty(k)
@@ -123,40 +134,45 @@ def margin(hull: Array, x: float, y: float) -> float:
 
 
 @compiled
-def margins(
-    centres: Array, corners: Array, size: float, table: Array, poses: Array, point: Array
-) -> Array:
+def margins(shape: Shape, poses: Array, point: Array) -> Array:
     """Return the margin [m] of a point of the grid frame (2,) at each pose (p, 3), shape (p,)."""
     found = np.empty(len(poses))
     for i in range(len(poses)):
-        hull, _ = support(centres, corners, size, table, poses[i])
+        hull, _ = support(shape, poses[i])
         found[i] = margin(hull, point[0], point[1])
     return found
 
 
 @compiled
-def falls(
-    centres: Array, corners: Array, size: float, table: Array, poses: Array, points: Array
-) -> Array:
-    """Return the share of points (s, 2) outside the support polygon at each pose (p, 3), (p,)."""
-    found = np.zeros(len(poses))
+def fall_share(shape: Shape, pose: Array, points: Array) -> float:
+    """Return the share of points (s, 2) of the grid frame outside the support polygon."""
+    _, d = nearest_feature(pose[0], pose[1], shape.table[:, 0], shape.table[:, 1])
+    if -d > shape.reach:
+        return 0.0
+    hull, whole = support(shape, pose)
+    # Points are where a centre of mass can be: the hull of all cells holds every one.
+    if whole:
+        return 0.0
+    h = len(hull)
+    out = 0
+    for s in range(len(points)):
+        holds = h > 0
+        for a in range(h):
+            b = a + 1 if a + 1 < h else 0
+            ex = hull[b, 0] - hull[a, 0]
+            ey = hull[b, 1] - hull[a, 1]
+            if ex * (points[s, 1] - hull[a, 1]) < ey * (points[s, 0] - hull[a, 0]):
+                holds = False
+                break
+        if not holds:
+            out += 1
+    return out / len(points)
+
+
+@compiled
+def falls(shape: Shape, poses: Array, points: Array) -> Array:
+    """Return the share of points (s, 2) that fall at each pose (p, 3), shape (p,)."""
+    found = np.empty(len(poses))
     for i in range(len(poses)):
-        hull, whole = support(centres, corners, size, table, poses[i])
-        # Points are means of cells: a hull of them all holds every one.
-        if whole:
-            continue
-        h = len(hull)
-        out = 0
-        for s in range(len(points)):
-            holds = h > 0
-            for a in range(h):
-                b = a + 1 if a + 1 < h else 0
-                ex = hull[b, 0] - hull[a, 0]
-                ey = hull[b, 1] - hull[a, 1]
-                if ex * (points[s, 1] - hull[a, 1]) < ey * (points[s, 0] - hull[a, 0]):
-                    holds = False
-                    break
-            if not holds:
-                out += 1
-        found[i] = out / len(points)
+        found[i] = fall_share(shape, poses[i], points)
     return found
