@@ -1,6 +1,9 @@
 """`pushwise identify`, its picture, and what it saves."""
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import pushwise as pw
 from pushwise import cli
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
+from pushwise.physics.interrupts import interrupts_held
 from pushwise.pushes.draw import draw_push
 from pushwise.pushes.record import Noise
 from pushwise.saved import load_known
@@ -182,6 +186,53 @@ def test_an_interrupt_leaves_the_best_model(
     if after:
         assert "holds the best model so far" in err
         assert isinstance(pw.load(model), pw.ObjectModel)
+
+
+INTERRUPTED = """
+import signal, sys, threading
+from pushwise import cli
+from pushwise.show.identifying import Identifying
+
+plain = Identifying.update
+main = threading.main_thread().ident
+timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
+
+def update(self, *arguments):
+    plain(self, *arguments)
+    if timer.ident is None:
+        timer.start()
+
+Identifying.update = update
+cli.main()
+"""
+
+
+def test_ctrl_c_in_compiled_code_is_survived(folder: Path, tmp_path: Path) -> None:
+    """Send a real interrupt in the midst of simulations."""
+    model = tmp_path / "model.json"
+    given = ["identify", folder / "grid.json", folder / "log.csv", "-o", model]
+    search = ["--method", "random", "--budget", "100000"]
+    answer = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *map(str, given), *search],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode == 130, answer.stderr
+    assert "holds the best model so far" in answer.stderr
+    assert isinstance(pw.load(model), pw.ObjectModel)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_block() -> None:
+    """Hold an interrupt back, let it through afterwards, and put the handler back."""
+    before = signal.getsignal(signal.SIGINT)
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_held():
+        signal.raise_signal(signal.SIGINT)
+        done.append("all")
+    assert done == ["all"]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(
