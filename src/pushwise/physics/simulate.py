@@ -17,6 +17,7 @@ from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics import contact, rollout
 from pushwise.physics.actions import Finger, ForcePush, Push
+from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.prepare import (
     Friction,
@@ -203,17 +204,18 @@ def follow(
         )
     if until is not None:
         until = positive_number("until", until)
-    ending, _, track = rollout.roll(
-        body_of(model, settings),
-        ground_of(model, settings),
-        action,
-        finite_array("pose", pose, (3,)),
-        finite_array("twist", twist, (3,)),
-        time_step(push, finger, settings),
-        push.duration if until is None else until,
-        until is None,
-        True if settings.friction == "lagged" else None,
-    )
+    with interrupts_held():
+        ending, _, track = rollout.roll(
+            body_of(model, settings),
+            ground_of(model, settings),
+            action,
+            finite_array("pose", pose, (3,)),
+            finite_array("twist", twist, (3,)),
+            time_step(push, finger, settings),
+            push.duration if until is None else until,
+            until is None,
+            True if settings.friction == "lagged" else None,
+        )
     if ending == rollout.STARTED_INSIDE:
         x, y = track.finger[0]
         raise SimulationError(
