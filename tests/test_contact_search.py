@@ -45,7 +45,7 @@ def test_straight_ahead_is_pushed_from_behind(method: str) -> None:
     assert found.push.start == pytest.approx([-0.113, 0.0], abs=1e-3)
     assert found.gap < 0.005
     path = pw.simulate(SQUARE, found.push, table=TABLE)
-    assert path.pose[-1] == pytest.approx(found.end, abs=1e-4)
+    assert path.pose[-1] == pytest.approx(found.end, abs=1e-9)
 
 
 def test_simulations_are_counted() -> None:

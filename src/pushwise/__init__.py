@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pushwise.physics.model import ObjectModel, Table
     from pushwise.physics.simulate import Path, simulate, simulate_batch
     from pushwise.planning.goals import choose_goal
+    from pushwise.planning.plan import Plan, plan
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
     from pushwise.saved import load, save
@@ -31,6 +32,7 @@ __all__ = [
     "Identification",
     "ObjectModel",
     "Path",
+    "Plan",
     "Prior",
     "Push",
     "PushLog",
@@ -44,6 +46,7 @@ __all__ = [
     "loss_and_gradient",
     "next_push",
     "objects",
+    "plan",
     "save",
     "simulate",
     "simulate_batch",
@@ -59,6 +62,7 @@ _HOMES = {
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
     "Path": "pushwise.physics.simulate",
+    "Plan": "pushwise.planning.plan",
     "Prior": "pushwise.identification.prior",
     "Push": "pushwise.physics.actions",
     "PushLog": "pushwise.pushes.log",
@@ -71,6 +75,7 @@ _HOMES = {
     "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",
     "next_push": "pushwise.identification.next_push",
+    "plan": "pushwise.planning.plan",
     "save": "pushwise.saved",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",

@@ -6,13 +6,14 @@ of every duration; only the coasting after the stop, a millimetre or two, is not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.physics.actions import Finger, Push
-from pushwise.physics.prepare import Settings, action_of, body_of, ground_of
+from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, STARTED_INSIDE, roll
 from pushwise.planning.free import Free
 from pushwise.planning.metric import cell_distance
@@ -63,9 +64,19 @@ class Pusher:
     """Tries pushes of a model among free poses, and counts simulations."""
 
     def __init__(
-        self, free: Free, finger: Finger, *, speed: float = 0.1, max_travel: float = 0.3
+        self,
+        free: Free,
+        finger: Finger,
+        *,
+        speed: float = 0.1,
+        max_travel: float = 0.3,
+        deadline: float = np.inf,
     ) -> None:
-        """Prepare the model once for all simulations. max_travel: of the finger [m]."""
+        """Prepare the model once for all simulations.
+
+        speed, max_travel: of the finger [m/s], [m]. deadline: of `time.perf_counter` [s], after
+        which every attempt fails.
+        """
         self.free = free
         self.model = free.balance.model
         self.grid = self.model.grid
@@ -73,10 +84,10 @@ class Pusher:
         self.simulations = 0
         self.starts, self.normals = contacts(self.grid, finger)
         self.max_travel = max_travel
-        self._speed = speed
-        settings = Settings(free.balance.table)
-        self._body = body_of(self.model, settings)
-        self._ground = ground_of(self.model, settings)
+        self._speed, self._deadline = speed, deadline
+        self._settings = Settings(free.balance.table)
+        self._body = body_of(self.model, self._settings)
+        self._ground = ground_of(self.model, self._settings)
 
     def gap(self, pose: Array, target: Array) -> float:
         """Return the distance of the cells between two poses (3,) [m]."""
@@ -89,6 +100,8 @@ class Pusher:
 
         None when no moment of the push is nearer than the start, or the way there is not free.
         """
+        if time.perf_counter() > self._deadline:
+            return None
         cos, sin = np.cos(pose[2] + turn), np.sin(pose[2] + turn)
         nx, ny = self.normals[contact]
         direction = -np.array([cos * nx - sin * ny, sin * nx + cos * ny])
@@ -117,14 +130,15 @@ class Pusher:
     def _rolled(self, pose: Array, push: Push, *, settle: bool) -> tuple[Array, Array]:
         """Simulate, and return times (k,) and poses (k, 3) to judge; nothing after a fall."""
         self.simulations += 1
-        steps = np.ceil(push.duration * self._speed / _STEP)
+        # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
+        step = self._settings if settle else replace(self._settings, dt=_STEP / self._speed)
         ending, count, track = roll(
             self._body,
             self._ground,
             action_of(self.model, push, self.finger),
             pose,
             np.zeros(3),
-            float(push.duration / steps),
+            time_step(push, self.finger, step),
             push.duration,
             settle,
             None,
@@ -132,15 +146,16 @@ class Pusher:
         if ending == STARTED_INSIDE:
             return track.t[:0], track.pose[:0]
         last = count if ending == DONE else max(count - 2 * _LOOK, 0)
-        kept = np.unique(np.append(np.arange(0, last, _LOOK), last))
+        often = _LOOK * (4 if settle else 1)
+        kept = np.unique(np.append(np.arange(0, last, often), last))
         return track.t[kept], track.pose[kept]
 
     def _passable(self, push: Push, t: Array, poses: Array) -> NDArray[np.bool_]:
         """Return up to which pose the way is free, for the object and the finger, (k,)."""
         free = self.free(poses)
         for polygon in self.free.obstacles:
-            for i, time in enumerate(t):
-                at = push.start + min(float(time), push.duration) * push.velocity
+            for i, instant in enumerate(t):
+                at = push.start + min(float(instant), push.duration) * push.velocity
                 free[i] &= outline_distance(polygon, at) > self.finger.radius
         passable: NDArray[np.bool_] = np.logical_and.accumulate(free)
         return passable
