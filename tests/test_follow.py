@@ -1,0 +1,111 @@
+"""`follow`: closed loop in worlds that differ from the model, and every way it can end."""
+
+import re
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import SimulationError
+from pushwise.planning.follow import End, follow
+from pushwise.pushes.record import Noise, PushRecord
+from pushwise.worlds.world import Observation
+
+HAMMER = pw.objects.load("hammer")
+TABLE = pw.Table.rectangle(1.6, 1.2)
+GOAL = np.array([0.3, 0.2, 1.0])
+
+
+class Stubborn:
+    """A world whose object does what it is told to do: nothing, or fall."""
+
+    def __init__(self, *, fell: bool = False, gone: bool = False) -> None:
+        """Choose what happens."""
+        self.fell, self.gone = fell, gone
+
+    def observe(self) -> Observation:
+        """See it where it always was."""
+        return Observation(np.zeros((0, 3)), np.zeros(3))
+
+    def push(self, push: pw.Push) -> PushRecord:
+        """Push, and see nothing move."""
+        if self.gone:
+            raise SimulationError("the camera sees nothing.")
+        return PushRecord(push, [0.0, push.duration], np.zeros((2, 3)), fell=self.fell)
+
+    def reset(self, seed: int) -> None:
+        """Do nothing."""
+
+
+def test_noise_is_corrected() -> None:
+    """Reach the goal with a clumsy arm, noisy poses and another object's masses."""
+    rng = np.random.default_rng(0)
+    for method in ("batch", "gradient"):
+        world = pw.worlds.Ideal(
+            HAMMER.sample(rng), TABLE, noise=Noise(0.001, 0.005), direction_error=0.05
+        )
+        done = follow(world, HAMMER.model, GOAL, TABLE, method=method)
+        assert done.reached, done.end
+        assert done.error < 0.02
+        assert len(done.records) <= 15
+
+
+def test_mujoco_is_corrected() -> None:
+    """Reach the goal in MuJoCo, whose friction is not that of the model."""
+    errors = []
+    world = pw.worlds.MuJoCo(HAMMER, TABLE)
+    done = follow(
+        world,
+        HAMMER.model,
+        GOAL,
+        TABLE,
+        method="gradient",
+        on_push=lambda record, error: errors.append(error),
+    )
+    assert done.end is End.REACHED
+    assert len(errors) == len(done.records)
+    assert errors[-1] == done.error < 0.02
+
+
+def test_a_reached_goal_needs_nothing() -> None:
+    """Make no push."""
+    done = follow(Stubborn(), HAMMER.model, (0.01, 0.0, 0.0), TABLE)
+    assert done.reached
+    assert done.records == ()
+
+
+@pytest.mark.parametrize(
+    ("world", "goal", "most", "end", "said"),
+    [
+        (Stubborn(), GOAL, 40, End.BLOCKED, ""),
+        (Stubborn(), GOAL, 1, End.OUT_OF_PUSHES, ""),
+        (Stubborn(fell=True), GOAL, 40, End.FELL, ""),
+        (Stubborn(gone=True), GOAL, 40, End.LOST, "the camera sees nothing"),
+        (Stubborn(), (5.0, 0.0, 0.0), 40, End.NO_PLAN, "goal .* off the table"),
+    ],
+)
+def test_giving_up_has_a_reason(
+    world: Stubborn, goal: np.ndarray, most: int, end: End, said: str
+) -> None:
+    """End with what happened, and what was said of it."""
+    done = follow(world, HAMMER.model, goal, TABLE, max_pushes=most, method="gradient")
+    assert done.end is end
+    assert not done.reached
+    assert re.search(said, done.detail)
+
+
+def test_a_wrong_model_is_identified_again() -> None:
+    """Learn from the pushes on the way when they do not go as predicted."""
+    rng = np.random.default_rng(1)
+    world = pw.worlds.Ideal(HAMMER, TABLE)
+    push = pw.Push((0.1, -0.03), (0.0, 0.1), 1.0)
+    wrong = pw.identify(HAMMER.grid, [world.push(push)])
+    world.reset(0)
+    done = follow(world, wrong, np.append(rng.uniform(-0.3, 0.3, 2), 2.0), TABLE, method="gradient")
+    assert done.reached
+    assert isinstance(done.found, pw.Identification)
+    pushes = done.found.posterior.problem.records
+    assert 1 < len(pushes) <= 1 + len(done.records)
+    centre = HAMMER.model.centre_of_mass
+    before = np.hypot(*(wrong.model.centre_of_mass - centre))
+    assert np.hypot(*(done.found.model.centre_of_mass - centre)) < before
