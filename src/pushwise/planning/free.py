@@ -132,9 +132,10 @@ class Free:
             0.0,
         )
 
-    def __call__(self, poses: ArrayLike) -> NDArray[np.bool_]:
-        """Return which poses (p, 3) are free, shape (p,)."""
-        blocked: NDArray[np.bool_] = _blocked(self.rules, np.array(poses, dtype=np.float64))
+    def __call__(self, poses: ArrayLike, *, clearance: float = 0.0) -> NDArray[np.bool_]:
+        """Return which poses (p, 3) are free, and `clearance` [m] away from obstacles, (p,)."""
+        rules = self.rules._replace(clearance=clearance)
+        blocked: NDArray[np.bool_] = _blocked(rules, np.array(poses, dtype=np.float64))
         return ~blocked
 
     def objection(self, pose: ArrayLike) -> str | None:

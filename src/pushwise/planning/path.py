@@ -35,7 +35,7 @@ _NEAR = 1.5  # over the table's size; the radius of rewiring at the first node
 _CHUNK = 100  # samples between looks at the clock
 _ENOUGH = 4000  # samples
 _BETTER = 500  # samples after the first way was found
-_CLEARANCE = 0.005  # m kept from obstacles where the ends leave as much
+_CLEARANCE = 0.02  # m kept from obstacles where the ends leave as much
 
 
 def find_path(
