@@ -23,8 +23,9 @@ from pushwise.planning.metric import cell_distance, mean_cell_error
 from pushwise.planning.path import find_path
 from pushwise.planning.pushing import Pusher
 from pushwise.planning.stability import Balance
+from pushwise.shape.polygon import simple_polygon
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "load_polygons", "plan"]
 
 Array = NDArray[np.float64]
 
@@ -77,6 +78,17 @@ class Plan:
         pushes = "".join(f"\n    {line}," for line in lines).rstrip(",")
         fields.append(f'  "pushes": [{pushes}{chr(10) + "  " if lines else ""}]')
         return "{\n" + ",\n".join(fields) + "\n}"
+
+    def table(self) -> str:
+        """Return the pushes as a table for people."""
+        lines = ["  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"]
+        for push, pose in zip(self.pushes, self.poses[1:], strict=True):
+            start, velocity = push.start, push.velocity
+            lines.append(
+                f"  {start[0]:7.3f} {start[1]:7.3f}   {velocity[0]:7.3f} {velocity[1]:7.3f}    "
+                f"{push.duration:7.2f}  {pose[0]:7.3f} {pose[1]:7.3f} {pose[2]:7.3f}"
+            )
+        return "\n".join(lines)
 
     def save(self, path: Path | str) -> None:
         """Write the plan to a JSON file."""
@@ -137,6 +149,19 @@ def plan(
         pusher.simulations,
         time.perf_counter() - begin,
     )
+
+
+def load_polygons(path: Path | str) -> list[Array]:
+    """Read obstacles, polygons (k, 2) each [m], from a JSON file that lists them."""
+    try:
+        listed = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+    except ValueError as error:
+        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
+    if not isinstance(listed, list):
+        raise PushwiseError(f"{path} must hold a list of polygons; it is {listed!r:.40}.")
+    return [simple_polygon(f"{path}: obstacles[{i}]", each) for i, each in enumerate(listed)]
 
 
 class _Drive:

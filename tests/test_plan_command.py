@@ -1,0 +1,66 @@
+"""`pushwise plan`: the file, the table, the picture, and one line for a mistake."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.identification.known import Known
+
+
+def pushwise(*words: object) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "pushwise", *map(str, words)], capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Save a hammer whose centre of mass is known to 5 mm."""
+    known = Known(np.diag([0.005**2, 0.005**2]), None, pw.Finger())
+    pw.save(pw.objects.load("hammer").model, tmp_path / "hammer.json", known=known)
+    return tmp_path / "hammer.json"
+
+
+def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
+    """Write plan and picture, and print a line a push."""
+    out, picture = tmp_path / "plan.json", tmp_path / "plan.png"
+    blocks = tmp_path / "blocks.json"
+    blocks.write_text("[[[0.3, 0.2], [0.4, 0.2], [0.4, 0.3]]]")
+    done = pushwise(
+        *("plan", model, "--goal", -0.2, -0.1, 1.0, "-o", out),
+        *("--plot", picture, "--obstacles", blocks, "--method", "gradient"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    count = len(json.loads(out.read_text())["pushes"])
+    assert f"{count} pushes" in done.stdout
+    assert len(done.stdout.splitlines()) == count + 2
+    assert picture.stat().st_size > 10_000
+
+
+def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
+    """Choose it, and print the plan as JSON."""
+    done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json", "--json")
+    assert done.returncode == 0, done.stderr
+    goal = json.loads(done.stdout)["waypoints"][-1]
+    assert abs(goal[0]) > 0.2 or abs(goal[1]) > 0.15
+
+
+def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
+    """Exit with one line for no goal, a goal in the air, and a file that is no model."""
+    out = tmp_path / "plan.json"
+    for words, said in (
+        ((model,), "give either --goal x y theta or --edge"),
+        ((model, "--goal", 5, 0, 0), "is not free: that is off the table"),
+        ((model, "--goal", 0, 0, 0, "--obstacles", model), "must hold a list of polygons"),
+    ):
+        done = pushwise("plan", *words, "-o", out)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+        assert said in done.stderr
+    assert not out.exists()
