@@ -435,3 +435,23 @@ def stability(
     from pushwise.experiments.stability import run
 
     typer.echo(run(output, cases=cases, json=json))
+
+
+@experiment.command()
+def planning(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
+    models: Annotated[int, typer.Option(help="Random truths of each object, ideal world.")] = 10,
+    goals: Annotated[int, typer.Option(help="Goals for each.")] = 10,
+    part: Annotated[
+        list[str] | None, typer.Option(help="ideal, mujoco, obstacles or goals; all when not given")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
+
+    Example: pushwise experiment planning -o results/planning
+    """
+    from pushwise.experiments.planning import PARTS, run
+
+    parts = tuple(part) if part else PARTS
+    typer.echo(run(output, models=models, goals=goals, parts=parts, json=json))

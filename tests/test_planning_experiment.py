@@ -1,0 +1,29 @@
+"""`pushwise experiment planning`: every search reaches every goal in the ideal world."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pushwise.errors import PushwiseError
+from pushwise.experiments.planning import run
+
+
+def test_goals_are_reached(tmp_path: Path) -> None:
+    """Reach all, with at most a quarter of the simulations by Algorithm 2, and write the table."""
+    rows = json.loads(run(tmp_path, models=1, goals=1, parts=("ideal",), json=True))
+    assert len(rows) == 27
+    assert all(row["reached"] for row in rows)
+    spent = {
+        method: sum(row["simulations"] for row in rows if row["method"] == method)
+        for method in ("gradient", "exhaustive")
+    }
+    assert spent["gradient"] < spent["exhaustive"] / 4
+    assert (tmp_path / "table.md").read_text().count("100.0 %") == 3
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 28
+
+
+def test_parts_are_named(tmp_path: Path) -> None:
+    """Refuse a part there is not."""
+    with pytest.raises(PushwiseError, match="parts must be among ideal, mujoco, obstacles, goals"):
+        run(tmp_path, parts=("moon",))
