@@ -67,7 +67,7 @@ class Row:
     fall_probability: float  # as predicted, at a goal at the edge
     pushes: int
     simulations: int
-    seconds: float  # spent planning
+    seconds: float  # spent planning; in closed loop, pushing and identifying again included
 
 
 def run(
