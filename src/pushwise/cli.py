@@ -10,11 +10,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from pushwise import __version__
+from pushwise.cli_experiment import experiment
 from pushwise.errors import PushwiseError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(experiment, name="experiment")
 
 
 def main() -> None:
@@ -378,80 +380,3 @@ def record(
         typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
     else:
         typer.echo(f"{output}: {len(log)} pushes of the {thing}")
-
-
-experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
-app.add_typer(experiment, name="experiment")
-
-
-@experiment.callback()
-def _experiment() -> None:
-    """Repeat an experiment and write its tables and figures.
-
-    Example: pushwise experiment referee -o results/referee
-    """
-
-
-@experiment.command()
-def referee(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for table and figure.")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Make the same pushes in Ideal, MuJoCo and Bullet, beside the exact answer.
-
-    Example: pushwise experiment referee -o results/referee
-    """
-    from pushwise.experiments.referee import run
-
-    typer.echo(run(output, json=json))
-
-
-@experiment.command()
-def identification(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 5,
-    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 108,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Learn nine objects from five pushes each, and predict five others.
-
-    Example: pushwise experiment identification -o results/identification
-    """
-    from pushwise.experiments.identification import run
-
-    typer.echo(run(output, models=models, draws=draws, json=json))
-
-
-@experiment.command()
-def stability(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the table.")],
-    cases: Annotated[int, typer.Option(help="How many objects to let go.")] = 500,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Let objects go at edges and corners in MuJoCo, beside the margin of stability.
-
-    Example: pushwise experiment stability -o results/stability
-    """
-    from pushwise.experiments.stability import run
-
-    typer.echo(run(output, cases=cases, json=json))
-
-
-@experiment.command()
-def planning(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object, ideal world.")] = 10,
-    goals: Annotated[int, typer.Option(help="Goals for each.")] = 10,
-    part: Annotated[
-        list[str] | None, typer.Option(help="ideal, mujoco, obstacles or goals; all when not given")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
-
-    Example: pushwise experiment planning -o results/planning
-    """
-    from pushwise.experiments.planning import PARTS, run
-
-    parts = tuple(part) if part else PARTS
-    typer.echo(run(output, models=models, goals=goals, parts=parts, json=json))
