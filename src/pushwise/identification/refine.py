@@ -127,15 +127,16 @@ def _minimise(
     for _ in range(ITERATIONS):
         if tick is not None:
             tick(u, float(np.mean(np.hypot(fit.residual[:, 0], fit.residual[:, 1]))))
-        best = max(
-            range(max(level - 2, 0), min(level + 2, len(DRIFTS))),
-            key=lambda i: _evidence(problem, u, fit, _errors(problem, sigma, i), force_sigma),
-        )
+        near = {
+            i: _linear(problem, u, fit, _errors(problem, sigma, i), force_sigma)
+            for i in range(max(level - 2, 0), min(level + 2, len(DRIFTS)))
+        }
+        best = max(near, key=lambda i: _evidence(*near[i]))
         settled = best == level
         level = best
         errors = _errors(problem, sigma, level)
         cost = _cost(problem, u, fit, errors, force_sigma)
-        H, g = _normal(problem, u, fit, errors, force_sigma)
+        H, g, _ = near[level]
         taken = 0.0
         for _ in range(8):
             step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
@@ -190,17 +191,18 @@ def picture(
     sigma = _sensor(problem) if noise is None else np.maximum(noise, FLOOR)
     fit = problem.fit(u, sigma)
     force_sigma = max(force_noise or 0.0, FORCE_FLOOR, _scale(fit.force_residual))
-    levels = [_errors(problem, sigma, i) for i in range(len(DRIFTS))]
-    errors = max(levels, key=lambda e: _evidence(problem, u, fit, e, force_sigma))
-    return _picture(problem, u, fit, errors, force_sigma)
+    ends = [
+        _picture(problem, u, fit, _errors(problem, sigma, i), force_sigma)
+        for i in range(len(DRIFTS))
+    ]
+    return max(ends, key=lambda e: e.evidence)
 
 
 def _picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Collect what is known at u."""
-    information, _ = _normal(problem, u, fit, errors, force_sigma)
-    weight = _weights(whitened(problem, fit, errors)[0])
-    evidence = _evidence(problem, u, fit, errors, force_sigma)
-    return Refined(u, fit, errors, weight, information, evidence)
+    H, g, value = _linear(problem, u, fit, errors, force_sigma)
+    weight = _weights(_whiten_only(problem, fit, errors))
+    return Refined(u, fit, errors, weight, H, _evidence(H, g, value))
 
 
 def _sensor(problem: Problem) -> Array:
@@ -276,16 +278,11 @@ def _whiten_only(problem: Problem, fit: Fit, errors: Errors) -> Array:
     return whitened(problem, bare, errors)[0]
 
 
-def _normal(
-    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
-) -> tuple[Array, Array]:
-    """Return Gauss-Newton Hessian and gradient of the objective."""
-    return _linear(problem, u, fit, errors, force_sigma)[:2]
+def _evidence(H: Array, g: Array, value: float) -> float:
+    """Return the log of the probability of the data, all unknowns integrated out.
 
-
-def _evidence(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
-    """Return the log of the probability of the data in the linear picture at u."""
-    H, g, value = _linear(problem, u, fit, errors, force_sigma)
+    Arguments are what `_linear` returns: the integral is that of its quadratic picture.
+    """
     factor = np.linalg.cholesky(H)
     half = np.linalg.solve(factor, g)
     return value + 0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
@@ -294,7 +291,10 @@ def _evidence(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma:
 def _linear(
     problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
 ) -> tuple[Array, Array, float]:
-    """Return Hessian, gradient and log of the probability at u, poses and forces together."""
+    """Return Gauss-Newton Hessian, gradient and log of the probability at u.
+
+    Of the objective, poses and forces together.
+    """
     scaled, J, logs = whitened(problem, fit, errors)
     H = np.eye(len(u))
     g = u.copy()
