@@ -8,9 +8,9 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
-from pushwise.planning.metric import cell_distance, mean_cell_error
 from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance
+from pushwise.shape.metric import cell_distance, mean_cell_error
 from pushwise.shape.polygon import placed
 
 TABLE = pw.Table.rectangle(0.8, 0.6)

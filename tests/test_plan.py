@@ -11,8 +11,8 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.planning.contact_search import SEARCHES
 from pushwise.planning.free import Free
-from pushwise.planning.metric import mean_cell_error
 from pushwise.planning.stability import Balance
+from pushwise.shape.metric import mean_cell_error
 
 HAMMER = pw.objects.load("hammer").model
 TABLE = pw.Table.rectangle(2.4, 2.4)

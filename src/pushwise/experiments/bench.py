@@ -29,7 +29,7 @@ from pushwise.physics.model import ObjectModel
 from pushwise.physics.simulate import simulate, simulate_batch
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import placed
+from pushwise.shape.metric import mean_cell_error
 
 __all__ = ["Row", "measure", "run"]
 
@@ -109,7 +109,7 @@ def _against_mujoco() -> list[Row]:
     dt = 0.01  # the finger moves 1 mm a step, twice the default
     ours = simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt)
     exact = simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt / 64)
-    error = _cell_distance(hammer, ours.pose[-1], exact.pose[-1])
+    error = mean_cell_error(hammer.grid, ours.pose[-1], exact.pose[-1])
     time = best(lambda: simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt), 20)
     other = MuJoCoPush(hammer, HAMMER_PUSH, finger, timestep=0.002)
     other_time = best(other.run, 2)
@@ -129,12 +129,6 @@ def _against_mujoco() -> list[Row]:
             "one core",
         ),
     ]
-
-
-def _cell_distance(model: ObjectModel, a: np.ndarray, b: np.ndarray) -> float:
-    """Return the mean distance between the cells at two poses [m]."""
-    gap = placed(model.grid.centres, a) - placed(model.grid.centres, b)
-    return float(np.mean(np.hypot(gap[:, 0], gap[:, 1])))
 
 
 def _against_lcp() -> list[Row]:

@@ -21,14 +21,16 @@ from numpy.typing import NDArray
 
 from pushwise import objects
 from pushwise.errors import PushwiseError
+from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
+from pushwise.identification.prior import Prior
 from pushwise.objects.thing import Thing
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.simulate import simulate
 from pushwise.pushes.draw import draw_push
 from pushwise.pushes.record import Noise, PushRecord
-from pushwise.shape.polygon import placed
+from pushwise.shape.metric import mean_cell_error
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
@@ -131,8 +133,7 @@ def do(task: Task) -> list[Row]:
         else:
             exact.reset(0)
             ends.append(exact.push(push))
-    uniform = ObjectModel(truth.grid, np.full(truth.grid.n_cells, 0.5 / truth.grid.n_cells), 0.35)
-    even = _error(uniform, finger, ends)
+    even = _error(uniform_model(truth.grid, Prior()), finger, ends)
     rows = [_row(task, "trajectories", "refine", truth, learn, ends, even)]
     if task.ends:
         short = [PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=NOISE) for r in learn]
@@ -180,9 +181,7 @@ def _error(model: ObjectModel, finger: Finger, ends: list[PushRecord]) -> float:
     distances = []
     for record in ends:
         path = simulate(model, record.push, record.pose[0], finger=finger, until=record.t[-1])
-        cells = model.grid.centres
-        gap = placed(cells, path.pose[-1]) - placed(cells, record.pose[-1])
-        distances.append(np.mean(np.hypot(gap[:, 0], gap[:, 1])))
+        distances.append(mean_cell_error(model.grid, path.pose[-1], record.pose[-1]))
     return float(np.mean(distances))
 
 

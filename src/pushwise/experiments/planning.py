@@ -33,11 +33,11 @@ from pushwise.planning.contact_search import SEARCHES
 from pushwise.planning.follow import follow
 from pushwise.planning.free import Free
 from pushwise.planning.goals import choose_goal
-from pushwise.planning.metric import mean_cell_error
 from pushwise.planning.plan import plan
 from pushwise.planning.stability import Balance
 from pushwise.pushes.draw import draw_push
 from pushwise.pushes.record import Noise
+from pushwise.shape.metric import mean_cell_error
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 

@@ -25,6 +25,7 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.simulate import simulate
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.metric import mean_cell_error
 from pushwise.shape.polygon import outline_distance, placed
 from pushwise.worlds.bullet import Bullet
 from pushwise.worlds.ideal import Ideal
@@ -137,13 +138,16 @@ def judge(case: Case) -> list[Verdict]:
     for name, world in _worlds(case):
         begin = process_time()
         ends.append((name, world.push(case.push).pose[-1], process_time() - begin))
-    centres = case.model.grid.centres
-
-    def distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-        return float(np.hypot(*(placed(centres, a) - placed(centres, b)).T).mean())
-
+    grid = case.model.grid
     return [
-        Verdict(case, name, pose, distance(pose, own), distance(pose, rigid), seconds)
+        Verdict(
+            case,
+            name,
+            pose,
+            mean_cell_error(grid, pose, own),
+            mean_cell_error(grid, pose, rigid),
+            seconds,
+        )
         for name, pose, seconds in ends
     ]
 

@@ -14,7 +14,7 @@ from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import placed
+from pushwise.shape.metric import mean_cell_error
 
 __all__ = ["end_distance", "split", "uniform_model"]
 
@@ -26,8 +26,7 @@ def end_distance(model: ObjectModel, records: Sequence[PushRecord], finger: Fing
     for i, record in enumerate(records):
         seen = record.pose[-1]
         predicted = seen + problem.residual(i, model, finger, np.zeros(3))[-1]
-        gap = placed(model.grid.centres, predicted) - placed(model.grid.centres, seen)
-        distances.append(np.hypot(gap[:, 0], gap[:, 1]).mean())
+        distances.append(mean_cell_error(model.grid, predicted, seen))
     return float(np.mean(distances))
 
 

@@ -21,10 +21,10 @@ from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.metric import cell_distance, mean_cell_error
 from pushwise.planning.plan import plan
 from pushwise.planning.stability import model_of
 from pushwise.pushes.record import PushRecord
+from pushwise.shape.metric import cell_distance, mean_cell_error
 from pushwise.worlds.world import World
 
 __all__ = ["End", "Followed", "follow"]

@@ -12,9 +12,9 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.metric import cell_distance
 from pushwise.planning.overhang import Overhang, overhangs
 from pushwise.planning.stability import Balance
+from pushwise.shape.metric import cell_distance
 from pushwise.shape.polygon import contains
 
 __all__ = ["Goal", "choose_goal"]

@@ -21,8 +21,8 @@ from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.physics.compiled import compiled
 from pushwise.planning.free import Free, Rules, blocked
-from pushwise.planning.metric import cell_distance
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.metric import cell_distance
 
 __all__ = ["find_path", "poses_along"]
 

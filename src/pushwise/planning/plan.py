@@ -19,10 +19,10 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.contact_search import SEARCHES, Search
 from pushwise.planning.free import Free
-from pushwise.planning.metric import cell_distance, mean_cell_error
 from pushwise.planning.path import find_path
 from pushwise.planning.pushing import Pusher
 from pushwise.planning.stability import Balance
+from pushwise.shape.metric import cell_distance, mean_cell_error
 from pushwise.shape.polygon import simple_polygon
 
 __all__ = ["Plan", "load_polygons", "plan"]

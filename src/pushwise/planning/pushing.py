@@ -16,8 +16,8 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, STARTED_INSIDE, roll
 from pushwise.planning.free import Free
-from pushwise.planning.metric import cell_distance
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.metric import cell_distance
 from pushwise.shape.polygon import outline_distance, placed
 
 __all__ = ["Candidate", "Pusher", "contacts"]
