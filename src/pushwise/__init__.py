@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
     from pushwise.physics.simulate import Path, simulate, simulate_batch
-    from pushwise.planning.goals import choose_goal
+    from pushwise.planning.follow import Followed, follow
+    from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CellGrid",
     "Finger",
+    "Followed",
     "ForcePush",
+    "Goal",
     "Identification",
     "ObjectModel",
     "Path",
@@ -41,6 +44,7 @@ __all__ = [
     "SimulationError",
     "Table",
     "choose_goal",
+    "follow",
     "identify",
     "load",
     "loss_and_gradient",
@@ -58,7 +62,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "CellGrid": "pushwise.shape.grid",
     "Finger": "pushwise.physics.actions",
+    "Followed": "pushwise.planning.follow",
     "ForcePush": "pushwise.physics.actions",
+    "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
     "Path": "pushwise.physics.simulate",
@@ -71,6 +77,7 @@ _HOMES = {
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "choose_goal": "pushwise.planning.goals",
+    "follow": "pushwise.planning.follow",
     "identify": "pushwise.identification.identify",
     "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",
