@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pushwise import objects, worlds
+    from pushwise import export, objects, worlds
     from pushwise.errors import SimulationError
     from pushwise.identification.identify import identify
     from pushwise.identification.next_push import next_push
@@ -44,6 +44,7 @@ __all__ = [
     "SimulationError",
     "Table",
     "choose_goal",
+    "export",
     "follow",
     "identify",
     "load",
@@ -91,7 +92,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its home on first use."""
-    if name in ("objects", "worlds"):
+    if name in ("export", "objects", "worlds"):
         return import_module(f"pushwise.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'pushwise' has no attribute {name!r}")

@@ -11,12 +11,15 @@ import typer
 
 from pushwise import __version__
 from pushwise.cli_experiment import experiment
+from pushwise.cli_export import export
+from pushwise.cli_files import check_outputs
 from pushwise.errors import PushwiseError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(experiment, name="experiment")
+app.command()(export)
 
 
 def main() -> None:
@@ -36,17 +39,6 @@ def _fail(message: str, code: int) -> NoReturn:
     """Print a message as one line on stderr and exit."""
     typer.echo(f"pushwise: {' '.join(message.split())}", err=True)
     sys.exit(code)
-
-
-def _check_outputs(*paths: Path | None, force: bool) -> None:
-    """Refuse files that cannot be written, or exist, before any work is done."""
-    for path in paths:
-        if path is None:
-            continue
-        if path.exists() and not force:
-            raise PushwiseError(f"{path} exists; add --force to overwrite it.")
-        if not path.parent.is_dir():
-            raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
 def _version(wanted: bool) -> None:
@@ -121,7 +113,7 @@ def scan(
 
     Example: pushwise scan cloud.ply -o grid.json --plot grid.png
     """
-    _check_outputs(output, plot, force=force)
+    check_outputs(output, plot, force=force)
     from pushwise.shape.source import scan_file
 
     found, points = scan_file(
@@ -185,7 +177,7 @@ def identify(
 
     Example: pushwise identify grid.json log.csv -o model.json --holdout 0.5 --plot maps.png
     """
-    _check_outputs(output, plot, force=force)
+    check_outputs(output, plot, force=force)
     if unbounded_friction and friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.identification.holdout import end_distance, split, uniform_model
@@ -278,7 +270,7 @@ def plan(
 
     Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
     """
-    _check_outputs(output, plot, force=force)
+    check_outputs(output, plot, force=force)
     if (goal is None) != edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.physics.model import ObjectModel, Table
