@@ -9,6 +9,13 @@ import typer
 
 __all__ = ["experiment"]
 
+Cluster = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler; without it, all cores here.")
+]
+Check = Annotated[
+    float | None, typer.Option(help="Run this share of what is done again, and compare: 0.02.")
+]
+
 experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
 
 

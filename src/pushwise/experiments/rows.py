@@ -1,0 +1,102 @@
+"""Rows of results: plain values under names, in a CSV file that gives them back exactly.
+
+A value is written the way Python spells it, so that its type can be read off: ``5`` is an int,
+``5.0`` a float (the shortest text that reads back as the same number), ``True`` a bool, an empty
+cell None, and everything else text. A value that would read back as another is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+
+__all__ = ["Row", "Value", "plain", "read_rows", "write_rows", "write_text"]
+
+Value = str | int | float | bool | None
+Row = dict[str, Value]
+
+
+def plain(row: Mapping[str, object]) -> Row:
+    """Return a row with Python's own values; refuse what a CSV file would not give back."""
+    return {name: _plain(name, value) for name, value in row.items()}
+
+
+def _plain(name: str, value: object) -> Value:
+    """Return one value as a Python scalar."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise PushwiseError(f"{name} must be finite, or None where there is none; got {value}.")
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise PushwiseError(f"{name} must be text, a number, a bool or None; got {value!r}.")
+    back = _parsed(_text(value))
+    if back != value or type(back) is not type(value):
+        raise PushwiseError(f"{name} must not be text that looks like {back!r}; got {value!r}.")
+    return value
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows that have the same names to a CSV file, whole or not at all."""
+    checked = [plain(row) for row in rows]
+    names = list(checked[0]) if checked else []
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in checked:
+        if list(row) != names:
+            raise PushwiseError(f"all rows must have the columns {names}; got {list(row)}.")
+        writer.writerow(_text(value) for value in row.values())
+    write_text(path, text.getvalue())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, whole or not at all: one that is half written is never seen."""
+    half = path.with_name(path.name + ".half")
+    half.write_text(text, encoding="utf-8")
+    os.replace(half, path)
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the rows that `write_rows` wrote."""
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.reader(file)
+        names = next(table, [])
+        rows = []
+        for cells in table:
+            if len(cells) != len(names):
+                raise PushwiseError(
+                    f"{path}, line {table.line_num}: a row has {len(names)} values; "
+                    f"got {len(cells)}."
+                )
+            rows.append(dict(zip(names, map(_parsed, cells), strict=True)))
+    return rows
+
+
+def _text(value: Value) -> str:
+    """Return what a value is written as."""
+    return "" if value is None else str(value)
+
+
+def _parsed(text: str) -> Value:
+    """Return the value that text was written for."""
+    if text == "":
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        # int takes "1_000" and float "infinity": only what Python itself writes is a number.
+        if str(value) == text:
+            return value
+    return text
