@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pushwise.planning.follow import Followed, follow
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
+    from pushwise.pregrasp import Outcome, slide
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
     from pushwise.saved import load, save
@@ -34,6 +35,7 @@ __all__ = [
     "Goal",
     "Identification",
     "ObjectModel",
+    "Outcome",
     "Path",
     "Plan",
     "Prior",
@@ -55,6 +57,7 @@ __all__ = [
     "save",
     "simulate",
     "simulate_batch",
+    "slide",
     "worlds",
 ]
 
@@ -68,6 +71,7 @@ _HOMES = {
     "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
+    "Outcome": "pushwise.pregrasp",
     "Path": "pushwise.physics.simulate",
     "Plan": "pushwise.planning.plan",
     "Prior": "pushwise.identification.prior",
@@ -87,6 +91,7 @@ _HOMES = {
     "save": "pushwise.saved",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",
+    "slide": "pushwise.pregrasp",
 }
 
 

@@ -58,8 +58,10 @@ def read_records(
         raise PushwiseError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise PushwiseError(f"{path} must be a CSV file in UTF-8.") from None
+    if complete_lines and not text:
+        return ()  # begun, and no push made yet
     lines = text.splitlines()
-    if complete_lines and text and not text.endswith("\n"):
+    if complete_lines and not text.endswith("\n"):
         note = f"{path}, line {len(lines)}: ignored, it was never finished."
         warnings.warn(note, PushwiseWarning, stacklevel=3)
         lines.pop()

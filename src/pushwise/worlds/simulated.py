@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,7 @@ from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.shape.polygon import contains, outline_distance, placed
+from pushwise.worlds.gripper import Grasp, grasp
 from pushwise.worlds.watch import Motion
 from pushwise.worlds.world import Observation
 
@@ -120,6 +123,22 @@ class SimulatedWorld(ABC):
             fell=motion.fell,
             source=type(self).__name__,
         )
+
+    def grasp(self) -> Grasp:
+        """Grasp the object by what is over the table's edge, in MuJoCo, and lift it."""
+        self._refuse_fallen()
+        return grasp(self._thing, self._pose, self._table)
+
+    def state(self) -> dict[str, Any]:
+        """Return where the object is and what comes next at random, as JSON can hold it."""
+        random = dict(self._rng.bit_generator.state)
+        return {"pose": self._pose.tolist(), "fell": self._fell, "random": random}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state: from there all happens again as it did."""
+        self._pose = np.array(finite_array("pose", state["pose"], (3,)))
+        self._fell = bool(state["fell"])
+        self._rng.bit_generator.state = state["random"]
 
     @abstractmethod
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:

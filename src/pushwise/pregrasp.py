@@ -1,0 +1,333 @@
+"""`slide`: take an unknown object to the table's edge and grasp it there (Algorithm 3).
+
+Look, play with it, identify it, choose a goal where it does not fall, plan, push, grasp. Each
+phase goes through a `Journal`; `run_folder.RunFolder` is one that keeps what a phase found in
+files, and gives it back when a run is taken up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from time import perf_counter
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from pushwise.checks import non_negative_integer, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.exploration import explore
+from pushwise.identification.holdout import uniform_model
+from pushwise.identification.identify import identify
+from pushwise.identification.prior import Prior
+from pushwise.identification.result import Identification
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.planning.follow import Followed, follow
+from pushwise.planning.goals import Goal, choose_goal
+from pushwise.planning.plan import Plan, plan
+from pushwise.pushes.record import PushRecord
+from pushwise.shape.grid import CellGrid
+from pushwise.shape.scan import Scan
+from pushwise.worlds.gripper import Grasp
+from pushwise.worlds.world import Observation, World
+
+__all__ = ["Journal", "Outcome", "Phase", "Settings", "Target", "slide"]
+
+T = TypeVar("T")
+
+_AROUND = 0.05  # m around the object of which the cloud is kept
+_TIME_LIMIT = 60.0  # s; only a planner that found nothing by then is stopped
+
+
+class Phase(StrEnum):
+    """What is done, in this order."""
+
+    LOOK = "look"
+    EXPLORE = "explore"
+    IDENTIFY = "identify"
+    PLAN = "plan"
+    FOLLOW = "follow"
+    GRASP = "grasp"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for."""
+
+    explore: int = 5
+    """Pushes to learn from; with none, mass and friction are taken as even."""
+    overhang: float = 0.05
+    """How far a part must be over the edge at the goal [m]."""
+    grasp_width: float = 0.08
+    """How wide that part may be [m]."""
+    max_fall_probability: float = 0.01
+    """How likely a fall may be at the goal, and on the way."""
+    tolerance: float = 0.015
+    """How near to the goal is near enough: mean distance of cells [m]."""
+    max_pushes: int = 40
+    """How many pushes may be made on the way."""
+    seed: int = 0
+    """Decides all that is random."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("explore", "max_pushes", "seed"):
+            non_negative_integer(name, getattr(self, name))
+        for name in ("overhang", "grasp_width", "max_fall_probability", "tolerance"):
+            positive_number(name, getattr(self, name))
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Where to, and how."""
+
+    goal: Goal
+    """The best goal there is a way to, with the next best ones."""
+    plan: Plan
+    """The way, as far as can be told before the first push."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """All that was seen, learned, planned and done; None for what it did not come to."""
+
+    settings: Settings
+    """What was asked for."""
+    table: Table
+    """The table."""
+    finger: Finger
+    """The finger, as far as it was known before."""
+    prior: Prior
+    """What was believed of the object before."""
+    seen: Observation | None = None
+    """The first look: the cloud around the object and its pose."""
+    grid: CellGrid | None = None
+    """The cells made of it, in the frame whose pose the world tells."""
+    records: tuple[PushRecord, ...] = ()
+    """The pushes it was identified from."""
+    found: Identification | ObjectModel | None = None
+    """What was identified; only a model when there was nothing to learn from."""
+    goal: Goal | None = None
+    """Where it should go."""
+    plan: Plan | None = None
+    """How, as far as could be told before the first push."""
+    followed: Followed | None = None
+    """The pushes on the way, and how it ended."""
+    grasp: Grasp | None = None
+    """What became of the grasp; None where a world cannot grasp."""
+    success: bool = False
+    """Whether the object is held, or at the goal where a world cannot grasp."""
+    verdict: str = ""
+    """What came of it, in words."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each phase took."""
+
+
+@runtime_checkable
+class Grasper(Protocol):
+    """A world that has a gripper, too."""
+
+    def grasp(self) -> Grasp:
+        """Grasp the object by what is over the edge, and lift it."""
+
+
+class Journal:
+    """Carries out the phases of a run one after the other, and tells of them."""
+
+    def __init__(self, tell: Callable[[Phase, str], None] | None = None) -> None:
+        """Begin.
+
+        tell: called with a phase and some words, when it begins and when there is news.
+        """
+        self.tell: Callable[[Phase, str], None] = tell or (lambda phase, words: None)
+        self.seconds: dict[str, float] = {}
+        """How long each phase took."""
+        self.records: list[PushRecord] = []
+        """The exploring pushes made so far."""
+
+    def begin(self, world: World, start: Outcome) -> None:
+        """Get ready for a run in a world: `start` holds settings, table, finger and prior."""
+
+    def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
+        """Do what a phase does, and return what it found."""
+        self.tell(phase, "")
+        begin = perf_counter()
+        found = do()
+        self.seconds[phase] = perf_counter() - begin
+        return found
+
+    def explored(self, record: PushRecord) -> None:
+        """Take note of an exploring push."""
+        self.records.append(record)
+        self.tell(Phase.EXPLORE, f"push {len(self.records)}")
+
+    def end(self, outcome: Outcome) -> None:
+        """Take note of how it ended."""
+
+
+def slide(
+    world: World,
+    table: Table,
+    *,
+    settings: Settings | None = None,
+    finger: Finger | None = None,
+    prior: Prior | None = None,
+    journal: Journal | None = None,
+) -> Outcome:
+    """Slide the object of a world to the table's edge, where a hand can grasp it.
+
+    finger: with the friction it is believed to have. prior: what is believed of the object.
+    journal: hears of each phase, and may know what some have found already.
+    """
+    asked = settings or Settings()
+    run = journal or Journal()
+    done = Outcome(asked, table, finger or Finger(), prior or Prior())
+    run.begin(world, done)
+    do = run.carry_out
+
+    def ended(verdict: str, *, success: bool = False) -> Outcome:
+        outcome = replace(done, verdict=verdict, success=success, seconds=dict(run.seconds))
+        run.end(outcome)
+        return outcome
+
+    seen, grid = do(Phase.LOOK, lambda: _look(world))
+    done = replace(done, seen=seen, grid=grid)
+    try:
+        records = do(Phase.EXPLORE, lambda: _explored(world, done, grid, run))
+    except PushwiseError as error:
+        return ended(f"Not explored: {error}")
+    done = replace(done, records=records)
+    found = do(Phase.IDENTIFY, lambda: _identified(done, grid))
+    done = replace(done, found=found)
+    try:
+        target = do(Phase.PLAN, lambda: _target(world, done, found))
+    except PushwiseError as error:
+        return ended(f"Not moved: {error}")
+    done = replace(done, goal=target.goal, plan=target.plan)
+    followed = do(Phase.FOLLOW, lambda: _followed(world, done, found, target, run))
+    done = replace(done, followed=followed)
+    if not followed.reached:
+        return ended(_not_there(followed))
+    if not isinstance(world, Grasper):
+        return ended("The object is at the edge, ready to be grasped.", success=True)
+    gripper = world
+    grasp = do(Phase.GRASP, lambda: gripper.grasp())
+    done = replace(done, grasp=grasp)
+    if not grasp.held:
+        return ended("Not grasped: the object reached the edge, but slipped out of the gripper.")
+    return ended("Grasped: the object was slid to the edge and lifted there.", success=True)
+
+
+def _look(world: World) -> tuple[Observation, CellGrid]:
+    """Look at the object and divide it into cells, in the frame whose pose the world tells."""
+    seen = world.observe()
+    x, y, theta = seen.pose
+    cos, sin = np.cos(theta), np.sin(theta)
+    scan = Scan.from_points(seen.points, table=(0.0, 0.0, 1.0, 0.0), axis=(cos, sin, 0.0))
+    turn = np.array([[cos, -sin], [sin, cos]])
+    origin = (scan.frame[:2, 3] - [x, y]) @ turn
+    cells = scan.grid
+    grid = CellGrid(cells.centres + origin, cells.cell_size, cells.heights, cells.outline + origin)
+    own = (seen.points[:, :2] - [x, y]) @ turn
+    low, high = grid.outline.min(axis=0) - _AROUND, grid.outline.max(axis=0) + _AROUND
+    near = np.all((own > low) & (own < high), axis=1)
+    return Observation(seen.points[near], seen.pose), grid
+
+
+def _explored(world: World, done: Outcome, grid: CellGrid, run: Journal) -> tuple[PushRecord, ...]:
+    """Make a few pushes that keep the object on the table."""
+    return explore(
+        world,
+        grid,
+        done.table,
+        done.finger,
+        pushes=done.settings.explore,
+        prior=done.prior,
+        seed=done.settings.seed,
+        made=run.records,
+        on_push=run.explored,
+    )
+
+
+def _identified(done: Outcome, grid: CellGrid) -> Identification | ObjectModel:
+    """Learn from the pushes; without any, believe in the same stuff everywhere."""
+    if not done.records:
+        return uniform_model(grid, done.prior)
+    return identify(
+        grid, done.records, finger=done.finger, prior=done.prior, seed=done.settings.seed
+    )
+
+
+def _target(world: World, done: Outcome, found: Identification | ObjectModel) -> Target:
+    """Choose the best goal that there is a way to."""
+    asked = done.settings
+    pose = world.observe().pose
+    best = choose_goal(
+        found,
+        done.table,
+        overhang=asked.overhang,
+        grasp_width=asked.grasp_width,
+        max_fall_probability=asked.max_fall_probability,
+        start=pose,
+        seed=asked.seed,
+    )
+    goals = (best, *best.alternatives)
+    for i, goal in enumerate(goals):
+        try:
+            way = plan(
+                found,
+                pose,
+                goal.pose,
+                done.table,
+                finger=_finger(found, done.finger),
+                tolerance=asked.tolerance,
+                max_fall_probability=asked.max_fall_probability,
+                time_limit=_TIME_LIMIT,
+                seed=asked.seed,
+            )
+        except PushwiseError as error:
+            why = str(error)
+            continue
+        return Target(replace(goal, alternatives=goals[i + 1 :]), way)
+    raise PushwiseError(f"there is no way to any of the {len(goals)} best goals; the last: {why}")
+
+
+def _followed(
+    world: World,
+    done: Outcome,
+    found: Identification | ObjectModel,
+    target: Target,
+    run: Journal,
+) -> Followed:
+    """Push, look and plan again until the object is at the goal."""
+    asked = done.settings
+    return follow(
+        world,
+        found,
+        target.goal.pose,
+        done.table,
+        finger=_finger(found, done.finger),
+        tolerance=asked.tolerance,
+        max_pushes=asked.max_pushes,
+        max_fall_probability=asked.max_fall_probability,
+        time_limit=_TIME_LIMIT,
+        seed=asked.seed,
+        on_push=lambda record, left: run.tell(Phase.FOLLOW, f"{left * 1e3:.0f} mm to go"),
+    )
+
+
+def _finger(found: Identification | ObjectModel, believed: Finger) -> Finger:
+    """Return the finger as identified, or as believed."""
+    return found.finger if isinstance(found, Identification) else believed
+
+
+def _not_there(followed: Followed) -> str:
+    """Say how it ended short of the goal."""
+    count = len(followed.records)
+    detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
+    return (
+        f"Not there: after {count} pushes {followed.end}{detail}, "
+        f"{followed.error * 1e3:.0f} mm from the goal."
+    )

@@ -1,0 +1,261 @@
+"""What each phase of a run leaves in its folder: how it is written, and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+from pushwise.identification.noise import Errors
+from pushwise.identification.posterior import Posterior
+from pushwise.identification.problem import Problem
+from pushwise.identification.refine import Refined
+from pushwise.identification.result import Identification, Step
+from pushwise.physics.actions import Push
+from pushwise.physics.model import ObjectModel
+from pushwise.planning.follow import End, Followed
+from pushwise.planning.goals import Goal
+from pushwise.planning.plan import Plan
+from pushwise.pregrasp import Outcome, Phase, Target
+from pushwise.pushes.log import PushLog
+from pushwise.pushes.record import PushRecord
+from pushwise.saved import load, load_grid, save
+from pushwise.shape.grid import CellGrid
+from pushwise.worlds.gripper import Grasp
+from pushwise.worlds.world import Observation
+
+__all__ = ["READERS", "WRITERS", "Read", "read_json", "write_json"]
+
+
+class Read(NamedTuple):
+    """What a phase found."""
+
+    value: Any
+    """As the phase returns it."""
+    fields: Mapping[str, Any]
+    """As fields of an `Outcome`."""
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Replace a file by a document at once: whoever reads it sees the old or the new."""
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump({"format": "pushwise", "version": 1, **document}, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+
+
+def read_json(path: Path, *, kind: str) -> dict[str, Any]:
+    """Read a document of a kind."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+    except ValueError as error:
+        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
+    if not isinstance(document, dict) or document.get("kind", kind) != kind:
+        raise PushwiseError(f'{path} must be a document of the kind "{kind}".')
+    return document
+
+
+def _write_look(folder: Path, found: tuple[Observation, CellGrid]) -> None:
+    seen, grid = found
+    save(grid, folder / "grid.json")
+    np.savez_compressed(folder / "cloud.npz", points=seen.points.astype(np.float32), pose=seen.pose)
+
+
+def _read_look(folder: Path, done: Outcome) -> Read:
+    grid = load_grid(folder / "grid.json")
+    with np.load(folder / "cloud.npz") as cloud:
+        seen = Observation(cloud["points"], cloud["pose"])
+    return Read((seen, grid), {"seen": seen, "grid": grid})
+
+
+def _write_explore(folder: Path, found: tuple[PushRecord, ...]) -> None:
+    """Do nothing: the log was written push by push."""
+
+
+def _read_explore(folder: Path, done: Outcome) -> Read:
+    records = PushLog.load(folder / "log.csv").records if done.settings.explore else ()
+    return Read(records, {"records": records})
+
+
+def _write_identify(folder: Path, found: Identification | ObjectModel) -> None:
+    _write_found(folder, "", found)
+
+
+def _read_identify(folder: Path, done: Outcome) -> Read:
+    found = _read_found(folder, "", done, ())
+    return Read(found, {"found": found})
+
+
+def _write_found(folder: Path, prefix: str, found: Identification | ObjectModel) -> None:
+    """Write a model, and how well it is known."""
+    if isinstance(found, ObjectModel):
+        save(found, folder / f"{prefix}model.json")
+        return
+    save(found.model, folder / f"{prefix}model.json", known=found.known)
+    refined = found.posterior.refined
+    np.savez_compressed(
+        folder / f"{prefix}posterior.npz",
+        u=refined.u,
+        sigma=refined.errors.sigma,
+        drift=refined.errors.drift,
+        weight=refined.weight,
+        information=refined.information,
+        evidence=refined.evidence,
+        history=[[step.simulations, step.seconds, step.error] for step in found.history],
+        method=found.method,
+        pushes=len(found.posterior.problem.records),
+    )
+
+
+def _read_found(
+    folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]
+) -> Identification | ObjectModel:
+    """Read what was identified from the exploring pushes and some more of those on the way."""
+    if not done.records:
+        model = load(folder / f"{prefix}model.json")
+        assert isinstance(model, ObjectModel)
+        return model
+    assert done.grid is not None
+    with np.load(folder / f"{prefix}posterior.npz") as saved:
+        records = (*done.records, *more)[: int(saved["pushes"])]
+        problem = Problem(done.grid, records, done.finger, done.prior)
+        errors = Errors(saved["sigma"], saved["drift"])
+        refined = Refined(
+            saved["u"],
+            problem.fit(saved["u"], errors.sigma),
+            errors,
+            saved["weight"],
+            saved["information"],
+            float(saved["evidence"]),
+        )
+        return Identification(
+            problem.model(refined.u),
+            problem.finger_at(refined.u),
+            Posterior(problem, refined),
+            tuple(
+                Step(round(n), seconds, error) for n, seconds, error in saved["history"].tolist()
+            ),
+            str(saved["method"]),
+        )
+
+
+def _write_plan(folder: Path, found: Target) -> None:
+    goals = [found.goal, *found.goal.alternatives]
+    each = [{**asdict(goal), "pose": goal.pose.tolist(), "alternatives": None} for goal in goals]
+    for goal in each:
+        del goal["alternatives"]
+    write_json(folder / "goal.json", {"kind": "goal", "goals": each})
+    found.plan.save(folder / "plan.json")
+
+
+def _read_plan(folder: Path, done: Outcome) -> Read:
+    first, *others = (
+        Goal(**{**goal, "pose": np.array(goal["pose"])})
+        for goal in read_json(folder / "goal.json", kind="goal")["goals"]
+    )
+    best = Goal(**{**vars(first), "alternatives": tuple(others)})
+    told = read_json(folder / "plan.json", kind="plan")
+    pushes = told["pushes"]
+    plan = Plan(
+        tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
+        np.array([told["start"], *(push["expected_pose"] for push in pushes)]),
+        np.array(told["waypoints"]),
+        told["error"],
+        told["simulations"],
+        told["seconds"],
+    )
+    return Read(Target(best, plan), {"goal": best, "plan": plan})
+
+
+def _write_follow(folder: Path, found: Followed) -> None:
+    how = {
+        "end": found.end.name,
+        "detail": found.detail,
+        "pose": found.pose.tolist(),
+        "error": found.error,
+        "simulations": found.simulations,
+    }
+    for name in ("followed.csv", "followed.json"):  # of a run stopped while it wrote them
+        (folder / name).unlink(missing_ok=True)
+    # Of a push under which the object fell a log holds what it did on the table.
+    kept = [_marked(record, fell=False) for record in found.records]
+    PushLog(tuple(kept), provenance=how).save(folder / "followed.csv")
+    _write_found(folder, "followed_", found.found)
+
+
+def _read_follow(folder: Path, done: Outcome) -> Read:
+    log = PushLog.load(folder / "followed.csv")
+    how = log.provenance
+    end = End[how["end"]]
+    records = log.records
+    if end is End.FELL:
+        records = (*records[:-1], _marked(records[-1], fell=True))
+    followed = Followed(
+        end,
+        how["detail"],
+        np.array(how["pose"]),
+        how["error"],
+        records,
+        _read_found(folder, "followed_", done, records),
+        how["simulations"],
+    )
+    return Read(followed, {"followed": followed})
+
+
+def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
+    """Return a record that says whether the object fell."""
+    return PushRecord(
+        record.push,
+        record.t,
+        record.pose,
+        record.force,
+        finger=record.finger,
+        noise=record.noise,
+        fell=fell,
+        source=record.source,
+    )
+
+
+def _write_grasp(folder: Path, found: Grasp) -> None:
+    write_json(folder / "grasp.json", {"kind": "grasp", **asdict(found)})
+
+
+def _read_grasp(folder: Path, done: Outcome) -> Read:
+    told = read_json(folder / "grasp.json", kind="grasp")
+    grasp = Grasp(told["held"], told["raised"])
+    return Read(grasp, {"grasp": grasp})
+
+
+WRITERS: Mapping[Phase, Callable[[Path, Any], None]] = {
+    Phase.LOOK: _write_look,
+    Phase.EXPLORE: _write_explore,
+    Phase.IDENTIFY: _write_identify,
+    Phase.PLAN: _write_plan,
+    Phase.FOLLOW: _write_follow,
+    Phase.GRASP: _write_grasp,
+}
+"""How a phase's result is written to a folder."""
+
+READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
+    Phase.LOOK: _read_look,
+    Phase.EXPLORE: _read_explore,
+    Phase.IDENTIFY: _read_identify,
+    Phase.PLAN: _read_plan,
+    Phase.FOLLOW: _read_follow,
+    Phase.GRASP: _read_grasp,
+}
+"""How it is read, given all that came before."""

@@ -1,0 +1,240 @@
+"""`RunFolder`: a run of `slide` in files, phase by phase, that can be stopped at any moment.
+
+    run.json       settings, finished phases with their seconds, the state of a simulated world
+    grid.json      look: the cells; cloud.npz: the cloud they were made of, and the pose
+    log.csv        explore: the pushes, each as soon as it is made; log.json: their header
+    model.json     identify: the model; posterior.npz: how well it is known
+    goal.json      plan: the goal and the next best ones; plan.json: the way
+    followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended
+    grasp.json     grasp
+    outcome.json   the verdict
+
+`run.json` is replaced at once after the others are complete: what it does not know of was never
+finished, and is done again. A run goes on with what it reads back from its files, so that one
+that was stopped goes on exactly as one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+from pushwise import __version__
+from pushwise.errors import PushwiseError
+from pushwise.identification.prior import Prior
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import Table
+from pushwise.pregrasp import Journal, Outcome, Phase, Settings
+from pushwise.pushes.log import PushLog
+from pushwise.pushes.logfile import LogWriter
+from pushwise.pushes.record import PushRecord
+from pushwise.run_files import READERS, WRITERS, read_json, write_json
+from pushwise.worlds.world import World
+
+__all__ = ["RunFolder", "load_run"]
+
+T = TypeVar("T")
+
+_FILES = (
+    "run.json",
+    "grid.json",
+    "cloud.npz",
+    "log.csv",
+    "log.json",
+    "model.json",
+    "posterior.npz",
+    "goal.json",
+    "plan.json",
+    "followed.csv",
+    "followed.json",
+    "followed_model.json",
+    "followed_posterior.npz",
+    "grasp.json",
+    "outcome.json",
+)
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A world that can go back to where it was; a real one simply is there."""
+
+    def state(self) -> dict[str, Any]:
+        """Return all that decides what happens next."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state."""
+
+
+class RunFolder(Journal):
+    """A journal that is kept in a folder."""
+
+    def __init__(
+        self,
+        path: Path,
+        about: Mapping[str, Any],
+        *,
+        force: bool = False,
+        tell: Callable[[Phase, str], None] | None = None,
+    ) -> None:
+        """Choose a folder, new or of a run that was stopped.
+
+        about: which object and world, and whatever else makes this run different from others.
+        force: overwrite a run with other settings, or a finished one.
+        """
+        super().__init__(tell)
+        self.path = Path(path)
+        self._about = dict(about)
+        self._force = force
+        self._world: World | None = None
+        self._done: Outcome | None = None
+        self._run: dict[str, Any] = {}
+
+    def begin(self, world: World, start: Outcome) -> None:
+        """Take the run up where it was stopped, or begin it."""
+        self._world, self._done = world, start
+        wanted = _described(self._about, start)
+        before = None if self._force else _taken(self.path, wanted)
+        if before is None:
+            self._clear()
+            self._run = {**wanted, "phases": {}, "pushes": 0, "world": None}
+            self._commit()
+            return
+        self._run = before
+        self.seconds.update(before["phases"])
+        if isinstance(world, Restorable) and before["world"] is not None:
+            world.restore(before["world"])
+        if before["pushes"]:
+            self._cut_log()
+            self.records.extend(PushLog.load(self.path / "log.csv"))
+
+    def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
+        """Do what a phase does and keep it, or read what it found before."""
+        if phase not in self._run["phases"]:
+            found = super().carry_out(phase, do)
+            WRITERS[phase](self.path, found)
+            self._run["phases"] = dict(self.seconds)
+            self._commit()
+        assert self._done is not None
+        read = READERS[phase](self.path, self._done)
+        self._done = replace(self._done, **read.fields)
+        return cast("T", read.value)
+
+    def explored(self, record: PushRecord) -> None:
+        """Append a push to the log."""
+        super().explored(record)
+        assert self._done is not None
+        log = self.path / "log.csv"
+        if len(self.records) == 1:
+            for name in ("log.csv", "log.json"):  # of a run stopped before its first push
+                (self.path / name).unlink(missing_ok=True)
+            PushLog((), self._done.grid, self._done.finger.radius, record.noise).save(log)
+        with LogWriter(log) as writer:
+            writer.append(record)
+        self._run["pushes"] = len(self.records)
+        self._commit()
+
+    def end(self, outcome: Outcome) -> None:
+        """Write the verdict."""
+        write_json(self.path / "outcome.json", facts(outcome))
+
+    def _cut_log(self) -> None:
+        """Cut off the log what was never noted: a push that was written in part or in whole."""
+        path = self.path / "log.csv"
+        with LogWriter(path) as writer:
+            more = writer.pushes > self._run["pushes"]
+        if more:
+            LogWriter(path, drop_last=True).close()
+
+    def _commit(self) -> None:
+        """Note what is finished, and where the object is."""
+        if isinstance(self._world, Restorable):
+            self._run["world"] = self._world.state()
+        write_json(self.path / "run.json", self._run)
+
+    def _clear(self) -> None:
+        """Make the folder, or remove what a run left in it; nothing else is touched."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PushwiseError(f"{self.path} cannot be made ({error.strerror}).") from None
+        for name in _FILES:
+            (self.path / name).unlink(missing_ok=True)
+
+
+def load_run(path: Path | str) -> Outcome:
+    """Read a run, finished or not, as `slide` returns it."""
+    path = Path(path)
+    run = read_json(path / "run.json", kind="run")
+    outcome = Outcome(
+        Settings(**run["settings"]),
+        Table(run["table"]),
+        Finger(**run["finger"]),
+        Prior(**run["prior"]),
+        verdict="Not finished.",
+        seconds=run["phases"],
+    )
+    for phase in Phase:
+        if phase not in run["phases"]:
+            break
+        outcome = replace(outcome, **READERS[phase](path, outcome).fields)
+    if (path / "outcome.json").exists():
+        said = read_json(path / "outcome.json", kind="outcome")
+        outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
+    return outcome
+
+
+def facts(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome in short, for machines; SI units."""
+    goal, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
+    return {
+        "success": outcome.success,
+        "verdict": outcome.verdict,
+        "explored": len(outcome.records),
+        "goal": goal and goal.pose.tolist(),
+        "fall_probability": goal and goal.fall_probability,
+        "planned_pushes": outcome.plan and len(outcome.plan.pushes),
+        "pushes": followed and len(followed.records),
+        "end": followed and str(followed.end),
+        "pose": followed and followed.pose.tolist(),
+        "error": followed and followed.error,
+        "raised": grasp and grasp.raised,
+        "seconds": dict(outcome.seconds),
+    }
+
+
+def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
+    """Return all that makes a run what it is, as JSON holds it."""
+    settings = {
+        "about": dict(about),
+        "pushwise": __version__,
+        "settings": asdict(start.settings),
+        "table": start.table.polygon.tolist(),
+        "finger": asdict(start.finger),
+        "prior": asdict(start.prior),
+    }
+    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **settings})))
+
+
+def _taken(path: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the run a folder holds, None when it is new; another run's folder is refused."""
+    if not path.exists() or (path.is_dir() and not os.listdir(path)):
+        return None
+    if not (path / "run.json").exists():
+        raise PushwiseError(f"{path} exists and holds no run of ours; choose another folder.")
+    run = read_json(path / "run.json", kind="run")
+    for name, want in wanted.items():
+        have = run.get(name)
+        if have == want:
+            continue
+        if isinstance(have, dict) and isinstance(want, dict):
+            name = next(key for key in {**have, **want} if have.get(key) != want.get(key))
+            have, want = have.get(name), want.get(name)
+        raise PushwiseError(
+            f"{path} holds a run with {name} {have}, not {want}; "
+            "choose another folder, or add --force to overwrite it."
+        )
+    return run

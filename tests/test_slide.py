@@ -1,0 +1,138 @@
+"""`slide`: from the first look to the grasp, in files that survive being stopped."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.pregrasp import Journal, Outcome, Phase, Settings
+from pushwise.pushes.record import Noise
+from pushwise.run_folder import RunFolder, load_run
+from pushwise.shape.polygon import contains, placed
+
+TABLE = pw.Table()
+ABOUT = {"object": "crimp", "world": "ideal"}
+
+
+def crimp(pose=(0.05, -0.03, 0.7)) -> pw.worlds.Ideal:
+    """Return a world with a pair of crimping pliers."""
+    thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
+    return pw.worlds.Ideal(thing, TABLE, pose=pose, noise=Noise(1e-3, 5e-3))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run that was not disturbed."""
+    folder = tmp_path_factory.mktemp("runs") / "undisturbed"
+    pw.slide(crimp(), TABLE, journal=RunFolder(folder, ABOUT))
+    return folder
+
+
+def said(folder: Path) -> dict:
+    """Return what outcome.json says, but how long it took."""
+    told = json.loads((folder / "outcome.json").read_text())
+    del told["seconds"]
+    return told
+
+
+def test_the_object_is_grasped_at_the_edge(run: Path) -> None:
+    """End with the object held, everything kept, and nothing pushed off the table on the way."""
+    done = load_run(run)
+    assert done.success
+    assert done.verdict.startswith("Grasped")
+    assert done.grasp is not None and done.grasp.held
+    assert done.followed is not None and done.followed.reached
+    assert len(done.records) == 5
+    assert done.goal is not None and done.goal.fall_probability <= 0.01
+    assert set(done.seconds) == set(Phase)
+    for record in done.records:
+        for pose in record.pose:
+            assert contains(TABLE.polygon, placed(done.grid.outline, pose)).all()
+
+
+def test_a_run_reads_back_as_it_was(run: Path) -> None:
+    """Read the same posterior, goal and pushes that the run went on with."""
+    kept: list[Outcome] = []
+
+    class Keeping(Journal):
+        def end(self, outcome: Outcome) -> None:
+            kept.append(outcome)
+
+    pw.slide(crimp(), TABLE, journal=Keeping())
+    (free,), read = kept, load_run(run)
+    # Without files the pushes are exact, in files the finger's path is rounded.
+    assert np.allclose(
+        free.found.posterior.centre_of_mass_covariance,
+        read.found.posterior.centre_of_mass_covariance,
+        rtol=1e-3,
+    )
+    assert np.allclose(free.found.model.mass, read.found.model.mass, rtol=1e-3)
+    assert read.found.statements() == free.found.statements()
+    assert np.allclose(free.goal.pose, read.goal.pose, atol=1e-6)
+    assert len(read.goal.alternatives) == len(free.goal.alternatives)
+
+
+class Stopped(BaseException):
+    """Somebody pulls the plug."""
+
+
+def test_a_stopped_run_ends_as_if_it_were_not(run: Path, tmp_path: Path) -> None:
+    """Stop before every phase is noted and after every push, and end the same."""
+    folder = tmp_path / "run"
+    left = 0
+
+    class Fragile(RunFolder):
+        def _commit(self) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Stopped
+            super()._commit()
+
+    stops = 0
+    for allowed in [0, 1, 1, 2, 1, 0, 1, 1, 0, 1, 1, 1, 50]:
+        left = allowed
+        try:
+            pw.slide(crimp(), TABLE, journal=Fragile(folder, ABOUT))
+        except Stopped:
+            stops += 1
+    assert stops >= 8
+    assert said(folder) == said(run)
+
+
+def test_another_run_is_not_overwritten(run: Path) -> None:
+    """Say in one sentence what is different."""
+    before = said(run)
+    with pytest.raises(PushwiseError, match="holds a run with seed 0, not 1"):
+        pw.slide(crimp(), TABLE, settings=Settings(seed=1), journal=RunFolder(run, ABOUT))
+    with pytest.raises(PushwiseError, match="object crimp, not clamp"):
+        pw.slide(crimp(), TABLE, journal=RunFolder(run, {**ABOUT, "object": "clamp"}))
+    assert said(run) == before
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
+    """Refuse a folder that is no run."""
+    (tmp_path / "diary.txt").write_text("private")
+    with pytest.raises(PushwiseError, match="holds no run of ours"):
+        pw.slide(crimp(), TABLE, journal=RunFolder(tmp_path, ABOUT))
+    assert [file.name for file in tmp_path.iterdir()] == ["diary.txt"]
+
+
+def test_without_a_goal_it_says_why() -> None:
+    """Report an object whose every part is too wide for the hand."""
+    done = pw.slide(crimp(), TABLE, settings=Settings(explore=0, grasp_width=0.005))
+    assert not done.success
+    assert "wide, the grasp 5 mm" in done.verdict
+    assert done.followed is None
+    assert isinstance(done.found, pw.ObjectModel)
+
+
+def test_the_grid_is_in_the_frame_of_the_poses() -> None:
+    """See the same outline as the truth, up to what a camera sees."""
+    done = pw.slide(crimp((0.1, 0.1, 2.0)), TABLE, settings=Settings(explore=0, grasp_width=0.005))
+    truth = pw.objects.load("crimp").grid
+    assert np.allclose(done.grid.outline.min(axis=0), truth.outline.min(axis=0), atol=0.005)
+    assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
