@@ -70,6 +70,8 @@ class Problem:
     began: float = field(default_factory=perf_counter)
     checked: bool = True
     """Whether to refuse records that tell nothing; imagined pushes may tell nothing."""
+    left_out: frozenset[int] = frozenset()
+    """Records that contradict the others: they tell nothing."""
 
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and factor the prior."""
@@ -155,7 +157,8 @@ class Problem:
         for i in range(len(self.records)):
             offset = start_sigma * u[2 * n + 1 + 3 * i :][:3]
             with interrupts_held():
-                parts.append(self._fit_one(i, model, finger, offset, start_sigma, jacobian))
+                part = self._fit_one(i, model, finger, offset, start_sigma, jacobian)
+            parts.append(tuple(map(np.zeros_like, part)) if i in self.left_out else part)
         joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
         return Fit(*joined)
 

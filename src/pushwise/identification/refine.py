@@ -10,12 +10,13 @@ nearly linear in the unknowns; near it whole pushes do, as exactly as the model 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import SimulationError
+from pushwise.identification.misfits import contradicts
 from pushwise.identification.noise import Errors, innovations
 from pushwise.identification.problem import Fit, Problem
 from pushwise.physics.model import ObjectModel
@@ -55,6 +56,8 @@ class Refined:
     """Hessian of what was minimised, prior included, shape (unknowns, unknowns)."""
     evidence: float
     """Log of the probability of what was seen, all unknowns integrated out."""
+    left_out: frozenset[int] = frozenset()
+    """Pushes that contradict the others and tell nothing here, but for their `weight`."""
 
 
 def refine(
@@ -69,9 +72,31 @@ def refine(
 
     A model that has to drift is probably at a false minimum, its weight at the wrong end of the
     object: after the given starts lopsided ones are tried, and the most probable end is returned.
+    Pushes that contradict the others are then left out, unless they are as many, and all is done
+    again: what a wrong push tells beside its wrong pose is wrong too.
     noise (3,), force_noise: stated standard deviations, None to estimate.
     """
     sigma = _sensor(problem) if noise is None else np.maximum(noise, FLOOR)
+    first = _most_probable(problem, starts, sigma, force_noise, tick)
+    wrong = frozenset(
+        i for i in range(len(problem.records)) if contradicts(first.weight[problem.owner == i])
+    )
+    if not wrong or 2 * len(wrong) >= len(problem.records):
+        return first
+    problem.left_out = wrong
+    again = _most_probable(problem, [first.u, *starts], sigma, force_noise, tick)
+    weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
+    return replace(again, weight=weight, left_out=wrong)
+
+
+def _most_probable(
+    problem: Problem,
+    starts: Sequence[Array],
+    sigma: Array,
+    force_noise: float | None,
+    tick: Callable[[Array, float], None] | None,
+) -> Refined:
+    """Minimise from the starts, then from lopsided ones, until a model fits without drifting."""
 
     def end_of(u: Array) -> Refined:
         end = _minimise(problem, u, sigma, force_noise, len(DRIFTS) - 1, tick)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.misfits import contradicts, jumps
 from pushwise.identification.posterior import Posterior
 
 __all__ = ["outliers", "statements", "total_mass_determined"]
@@ -15,9 +16,6 @@ UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is call
 COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
 FINE = 0.01  # of the object's length: one known to that is known, by the prior alone if need be
 BELIEVED = 0.5  # share of the prior's doubt that remains where the prior speaks, not the pushes
-OUTLIER = 0.3  # mean weight below which a push known by few poses is named
-MANY = 0.15  # of a trajectory's samples: so many that do not fit are no accident
-WILD = 0.1  # weight of a sample ten sigma off
 
 
 def statements(posterior: Posterior) -> list[str]:
@@ -37,17 +35,15 @@ def outliers(posterior: Posterior) -> dict[int, str]:
     found = {}
     for i in range(len(posterior.problem.records)):
         mine = refined.weight[owner == i]
-        ends_only = len(mine) < 4
-        wild = int(np.sum(mine < WILD))
-        if np.mean(mine) < OUTLIER if ends_only else np.mean(mine < 0.5) > MANY:
-            counted = min(float(np.mean(mine)), 1.0)
-            found[i] = (
-                f"push {i} does not fit the others (it counted {counted:.0%}): is its pose wrong?"
-            )
+        wild = jumps(mine)
+        if i in refined.left_out:
+            found[i] = f"push {i} does not fit the others and was left out: is its pose wrong?"
+        elif contradicts(mine):
+            found[i] = f"push {i} does not fit the others: is its pose wrong, or one of theirs?"
         elif wild:
             # A pose that jumps is one bad sample: innovations compare each with the one before.
-            jumps = "pose jumps" if wild == 1 else f"poses jump {wild} times"
-            found[i] = f"push {i}: the {jumps} as no push could: is one wrong?"
+            what = "pose jumps" if wild == 1 else f"poses jump {wild} times"
+            found[i] = f"push {i}: the {what} as no push could: is one wrong?"
     return found
 
 
