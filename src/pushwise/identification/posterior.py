@@ -89,12 +89,6 @@ class Posterior:
         return D @ self.covariance @ D.T
 
     @cached_property
-    def prior_centre_of_mass_covariance(self) -> Array:
-        """The same before the pushes."""
-        D = self.centre_rows
-        return D @ D.T
-
-    @cached_property
     def centre_rows(self) -> Array:
         """Derivatives of the centre of mass [m] in u, shape (2, unknowns)."""
         model = self.problem.model(self.refined.u)
