@@ -60,8 +60,12 @@ class Settings:
     """Pushes to learn from; with none, mass and friction are taken as even."""
     overhang: float = 0.05
     """How far a part must be over the edge at the goal [m]."""
-    grasp_width: float = 0.08
-    """How wide that part may be [m]."""
+    grasp_width: float = 0.3
+    """How wide that part may be along the edge [m].
+
+    The gripper of the simulated worlds closes on it from above and below, so that width hardly
+    matters; for a hand that closes from the sides, how wide it opens.
+    """
     max_fall_probability: float = 0.01
     """How likely a fall may be at the goal, and on the way."""
     tolerance: float = 0.015

@@ -53,6 +53,7 @@ class Bullet(SimulatedWorld):
         finger: Finger | None = None,
         noise: Noise | None = None,
         rate: float = 50.0,
+        forces: bool = True,
         body: BodyKind = "links",
         robot: Literal["kuka"] | None = None,
     ) -> None:
@@ -71,7 +72,16 @@ class Bullet(SimulatedWorld):
         self._robot = robot
         with Room():
             pass  # refuses here, not at the first push, when the engine is not installed
-        super().__init__(thing, table, seed=seed, pose=pose, finger=finger, noise=noise, rate=rate)
+        super().__init__(
+            thing,
+            table,
+            seed=seed,
+            pose=pose,
+            finger=finger,
+            noise=noise,
+            rate=rate,
+            forces=forces,
+        )
 
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
         """Build the world, push, and step until the object rests."""

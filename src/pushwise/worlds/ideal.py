@@ -30,6 +30,7 @@ class Ideal(SimulatedWorld):
         finger: Finger | None = None,
         noise: Noise | None = None,
         rate: float = 50.0,
+        forces: bool = True,
         start_error: float = 0.0,
         direction_error: float = 0.0,
     ) -> None:
@@ -40,7 +41,16 @@ class Ideal(SimulatedWorld):
         """
         self._start_error = non_negative_number("start_error", start_error)
         self._direction_error = non_negative_number("direction_error", direction_error)
-        super().__init__(thing, table, seed=seed, pose=pose, finger=finger, noise=noise, rate=rate)
+        super().__init__(
+            thing,
+            table,
+            seed=seed,
+            pose=pose,
+            finger=finger,
+            noise=noise,
+            rate=rate,
+            forces=forces,
+        )
 
     def _attempted(self, push: Push) -> Push:
         """Return the push with the errors of a clumsy arm."""

@@ -41,6 +41,7 @@ class MuJoCo(SimulatedWorld):
         finger: Finger | None = None,
         noise: Noise | None = None,
         rate: float = 50.0,
+        forces: bool = True,
         own_weight: bool = False,
     ) -> None:
         """Build the scene and let the object go; the first arguments are every world's.
@@ -49,7 +50,16 @@ class MuJoCo(SimulatedWorld):
         """
         self._engine: mujoco.MjModel | None = None
         self._body: _FreeBody | _Cells = _Cells() if own_weight else _FreeBody()
-        super().__init__(thing, table, seed=seed, pose=pose, finger=finger, noise=noise, rate=rate)
+        super().__init__(
+            thing,
+            table,
+            seed=seed,
+            pose=pose,
+            finger=finger,
+            noise=noise,
+            rate=rate,
+            forces=forces,
+        )
 
     def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""

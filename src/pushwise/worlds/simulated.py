@@ -43,12 +43,14 @@ class SimulatedWorld(ABC):
         finger: Finger | None = None,
         noise: Noise | None = None,
         rate: float = 50.0,
+        forces: bool = True,
     ) -> None:
         """Put an object on a table.
 
         thing: the object, or only its model. table: the default `Table` when not given.
         seed: of the noise. pose: of the grid frame at the start, shape (3,). noise: of the
         records and of `observe`; none when not given. rate: samples of a record per second [Hz].
+        forces: whether records tell the finger's force; a camera alone does not.
         """
         if not isinstance(thing, Thing | ObjectModel):
             raise PushwiseError(
@@ -60,6 +62,7 @@ class SimulatedWorld(ABC):
         self._finger = Finger() if finger is None else finger
         self._noise = Noise() if noise is None else noise
         self._rate = positive_number("rate", rate)
+        self._forces = forces
         self._start = finite_array("pose", pose, (3,))
         self.reset(seed)
 
@@ -117,7 +120,7 @@ class SimulatedWorld(ABC):
             push,
             motion.t,
             self._noisy(motion.pose),
-            force,
+            force if self._forces else None,
             finger=motion.finger,
             noise=self._noise,
             fell=motion.fell,
