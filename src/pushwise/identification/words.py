@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pushwise.identification.misfits import contradicts, jumps
 from pushwise.identification.posterior import Posterior
 
-__all__ = ["outliers", "statements", "total_mass_determined"]
+__all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,251 @@
+"""`report`: a run of `slide` as one page, for a person who has never heard of the method."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from pushwise import __version__
+from pushwise.errors import PushwiseError
+from pushwise.identification.result import Identification
+from pushwise.physics.model import ObjectModel
+from pushwise.planning.goals import Goal
+from pushwise.planning.plan import Plan
+from pushwise.planning.stability import Balance, model_of
+from pushwise.pregrasp import Outcome
+from pushwise.show import report_figures as pictures
+from pushwise.show.page import facts, figure, page, paragraph, ramp, section
+from pushwise.show.report_learned import learned
+from pushwise.show.report_pushes import pushes
+
+__all__ = ["report", "write_report"]
+
+Found = Identification | ObjectModel
+
+_PHASES = {
+    "look": "Looking, and making cells",
+    "explore": "Pushing to learn",
+    "identify": "Learning from the pushes",
+    "plan": "Choosing a goal and planning",
+    "follow": "Pushing to the goal",
+    "grasp": "Grasping",
+}
+
+
+def write_report(outcome: Outcome, path: Path | str, *, name: str = "object") -> None:
+    """Write the report of a run to an HTML file; name: what the object is called."""
+    try:
+        Path(path).write_text(report(outcome, name=name), encoding="utf-8")
+    except OSError as error:
+        raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+
+
+def report(outcome: Outcome, *, name: str = "object") -> str:
+    """Return the report of a run as HTML that opens without a network.
+
+    name: what the object is called.
+    """
+    parts = [_head(outcome, name), _seen(outcome)]
+    found, goal, plan = outcome.found, outcome.goal, outcome.plan
+    if found is not None:
+        parts += learned(found)
+        if outcome.records:
+            parts.append(_explored(outcome, found))
+        if goal is not None and plan is not None:
+            parts += [_goal(outcome, found, goal), _way(outcome, found, goal, plan)]
+    parts += [_end(outcome), _timings(outcome), _foot(outcome)]
+    return page(f"Sliding the {name} to the table’s edge", "\n".join(parts))
+
+
+def _head(outcome: Outcome, name: str) -> str:
+    """Say what came of it, in a sentence and a few numbers."""
+    numbers = {"Pushes to learn from": f"{len(outcome.records)}"}
+    if isinstance(outcome.found, Identification):
+        size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
+        numbers["Centre of mass known to"] = f"{1e3 * size:.1f} mm"
+    if outcome.goal is not None:
+        numbers["Chance of a fall at the goal"] = probability(outcome.goal.fall_probability)
+    if outcome.followed is not None:
+        numbers["Pushes to the goal"] = f"{len(outcome.followed.records)}"
+        numbers["Distance from the goal"] = f"{1e3 * outcome.followed.error:.1f} mm"
+    numbers["Time it took"] = f"{sum(outcome.seconds.values()):.1f} s"
+    kind = "good" if outcome.success else "bad"
+    return "\n".join(
+        [
+            "<header>",
+            f'<p class="made">Report of Pushwise {escape(__version__)}</p>',
+            f"<h1>Sliding the {escape(name)} to the table’s edge</h1>",
+            f'<p class="verdict {kind}">{escape(outcome.verdict)}</p>',
+            paragraph(
+                "A flat thing in the middle of a table is hard to grasp: there is no room for a "
+                "finger under it. Pushed partly over the table’s edge it can be gripped from above "
+                "and below, but pushed too far it falls. How far is too far depends on where its "
+                "weight is, which no camera sees. So the object is pushed a few times first, and "
+                "how it moves tells where it is heavy and where it rubs."
+            ),
+            facts(numbers),
+            "</header>",
+        ]
+    )
+
+
+def _seen(outcome: Outcome) -> str:
+    """Show the cloud and the cells made of it."""
+    if outcome.seen is None or outcome.grid is None:
+        return section("What was seen", paragraph("It did not come to a first look."))
+    grid = outcome.grid
+    return section(
+        "What was seen",
+        paragraph(
+            f"The camera measured {len(outcome.seen.points):,} points on and around the object. "
+            f"Seen from above, it was divided into {grid.n_cells} square cells of "
+            f"{1e3 * grid.cell_size:.0f} mm. Each cell can have its own mass and its own friction; "
+            "the outline around them is what the finger touches."
+        ),
+        figure(
+            pictures.seen(outcome.seen, grid),
+            "Dots: some of the measured points. Squares: the cells, coloured by height. Line: the "
+            "outline.",
+            below=ramp("viridis", f"{1e3 * grid.heights.max():.0f} mm"),
+        ),
+    )
+
+
+def _explored(outcome: Outcome, found: Found) -> str:
+    """Show the pushes it learned from."""
+    return section(
+        "The pushes it learned from",
+        paragraph(
+            "Each push is shown twice: as it was seen, and as the learned model says it should "
+            "have gone from the same start. The dashed outline is the object before the push, the "
+            "filled one after it, and the arrow is the finger’s way. The model was fitted to these "
+            "pushes, so they should agree; those on the way to the goal, further down, are the "
+            "harder test. Where the finger meets a corner or a hook, an error of a millimetre in "
+            "the measured start can send the object another way; such a push does not mean that "
+            "the model is wrong."
+        ),
+        pushes(found, outcome.records, outcome.finger, outcome.table),
+    )
+
+
+def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
+    """Show where the object should go, and why it does not fall there."""
+    covariance = None
+    doubt = ""
+    if isinstance(found, Identification):
+        covariance = found.posterior.centre_of_mass_covariance
+        doubt = (
+            " Because the centre of mass is known only so well, this is a probability: of all the "
+            "places where the centre of mass may be, in "
+            f"{probability(goal.fall_probability)} the object would fall."
+        )
+    rests = Balance(found, outcome.table, seed=outcome.settings.seed).at(goal.pose)
+    x, y, theta = goal.pose
+    return section(
+        "Where it should go",
+        paragraph(
+            "An object rests while its centre of mass is above the area that carries it, the hull "
+            "around all that still lies on the table. At the goal "
+            f"{1e3 * goal.overhang:.0f} mm are over the edge for a hand to grasp, "
+            f"{1e3 * goal.width:.0f} mm wide, and the centre of mass is {1e3 * goal.margin:.0f} mm "
+            f"inside the area that carries it.{doubt}"
+        ),
+        figure(
+            pictures.balance(model_of(found), outcome.table, goal, rests, covariance),
+            f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, turned by "
+            f"{np.degrees(theta):.0f}°. Green: the area that carries the object. Red: the centre "
+            "of mass and the ellipse that holds it with 95 %.",
+        ),
+        paragraph(
+            f"{len(goal.alternatives)} other goals were nearly as good; they were kept in case "
+            "there is no way to this one."
+            if goal.alternatives
+            else "No other goal was left to fall back on."
+        ),
+    )
+
+
+def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
+    """Show the plan, and what became of it."""
+    made = () if outcome.followed is None else outcome.followed.records
+    grid = model_of(found).grid
+    expected = "1 push" if len(plan.pushes) == 1 else f"{len(plan.pushes)} pushes"
+    parts = [
+        paragraph(
+            f"Before the first push the planner expected to need {expected}, and tried "
+            f"{plan.simulations:,} in the model to find them. On the way it looked after every "
+            "push and planned again from where the object really was."
+        ),
+        figure(
+            pictures.way(grid, outcome.table, plan, goal, made),
+            "The table from above. Orange: the planned way and the goal. Blue: how the object "
+            "went, and where it ended. Green: the finger. Dashed: the object before each push.",
+        ),
+    ]
+    if made:
+        parts.append("<h3>The pushes on the way</h3>")
+        parts.append(pushes(found, made, outcome.finger, outcome.table))
+    return section("The way there", *parts)
+
+
+def _end(outcome: Outcome) -> str:
+    """Say how it ended."""
+    parts = [paragraph(outcome.verdict)]
+    if outcome.followed is not None:
+        followed = outcome.followed
+        detail = f": {followed.detail}" if followed.detail else "."
+        parts.append(
+            paragraph(
+                f"After {len(followed.records)} pushes {followed.end}{detail} Its cells were "
+                f"{1e3 * followed.error:.1f} mm from where they should be, in the mean."
+            )
+        )
+    if outcome.grasp is not None:
+        raised = f"the grasped part was lifted by {1e3 * outcome.grasp.raised:.0f} mm"
+        parts.append(
+            paragraph(
+                f"The gripper closed on the overhanging part and held it: {raised}."
+                if outcome.grasp.held
+                else f"The gripper closed, but the object did not stay in it: {raised}."
+            )
+        )
+    return section("What came of it", *parts)
+
+
+def _timings(outcome: Outcome) -> str:
+    """List how long each phase took."""
+    longest = max(outcome.seconds.values(), default=1.0)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(_PHASES[phase])}</th>'
+        f'<td class="number">{seconds:.2f} s</td>'
+        f'<td class="share"><i style="width: {100 * seconds / longest:.1f}%"></i></td></tr>'
+        for phase, seconds in outcome.seconds.items()
+    )
+    return section(
+        "How long it took",
+        '<table><thead><tr><th scope="col">Phase</th><th scope="col" class="number">Time</th>'
+        f"<td></td></tr></thead><tbody>{rows}</tbody></table>",
+    )
+
+
+def _foot(outcome: Outcome) -> str:
+    """Say what was asked for."""
+    asked = outcome.settings
+    return (
+        "<footer>"
+        + paragraph(
+            f"Asked for: {asked.explore} pushes to learn from, {1e3 * asked.overhang:.0f} mm of "
+            f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall probability of at "
+            f"most {probability(asked.max_fall_probability)}, the goal reached to "
+            f"{1e3 * asked.tolerance:.0f} mm with at most {asked.max_pushes} pushes, seed "
+            f"{asked.seed}. Lengths are in millimetres, poses in the frame of the table."
+        )
+        + "</footer>"
+    )
+
+
+def probability(value: float) -> str:
+    """Write a probability as a percentage; samples cannot tell less than a tenth of one."""
+    return "less than 0.1\u00a0%" if value < 1e-3 else f"{100.0 * value:.2g}\u00a0%"

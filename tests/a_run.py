@@ -1,0 +1,24 @@
+"""A run of `slide` that several tests look at, made once."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import pushwise as pw
+from pushwise.pregrasp import Settings
+from pushwise.pushes.record import Noise
+from pushwise.run_folder import RunFolder
+
+
+@cache
+def a_run() -> Path:
+    """Return the folder of a finished run: crimping pliers in the ideal world."""
+    folder = Path(tempfile.mkdtemp()) / "run"
+    table = pw.Table()
+    thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
+    world = pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), noise=Noise(2e-4, 1e-3), rate=20.0)
+    journal = RunFolder(folder, {"object": "crimp", "world": "ideal"})
+    pw.slide(world, table, settings=Settings(explore=3), journal=journal)
+    return folder
