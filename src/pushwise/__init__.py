@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
     from pushwise.pregrasp import Outcome, slide
+    from pushwise.pushes.cut import cut_pushes
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
+    from pushwise.pushes.source import read_recordings
     from pushwise.saved import load, save
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
@@ -46,6 +48,7 @@ __all__ = [
     "SimulationError",
     "Table",
     "choose_goal",
+    "cut_pushes",
     "export",
     "follow",
     "identify",
@@ -54,6 +57,7 @@ __all__ = [
     "next_push",
     "objects",
     "plan",
+    "read_recordings",
     "save",
     "simulate",
     "simulate_batch",
@@ -82,12 +86,14 @@ _HOMES = {
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "choose_goal": "pushwise.planning.goals",
+    "cut_pushes": "pushwise.pushes.cut",
     "follow": "pushwise.planning.follow",
     "identify": "pushwise.identification.identify",
     "load": "pushwise.saved",
     "loss_and_gradient": "pushwise.physics.loss",
     "next_push": "pushwise.identification.next_push",
     "plan": "pushwise.planning.plan",
+    "read_recordings": "pushwise.pushes.source",
     "save": "pushwise.saved",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",

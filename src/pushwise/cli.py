@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from pushwise import __version__
+from pushwise.cli_convert import convert
 from pushwise.cli_experiment import experiment
 from pushwise.cli_export import export
 from pushwise.cli_files import check_outputs
@@ -19,6 +20,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(experiment, name="experiment")
+app.command()(convert)
 app.command()(export)
 
 

@@ -1,0 +1,124 @@
+"""The `pushwise convert` command: parse, call, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushwise.errors import PushwiseError
+
+__all__ = ["convert"]
+
+
+def convert(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="ROS bags, files of the MIT push dataset, or CSV files, of one object."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="CSV log to write; a JSON header goes beside it."),
+    ] = None,
+    object_: Annotated[
+        str | None, typer.Option("--object", help="Bags: the object's topic, or /tf:frame.")
+    ] = None,
+    finger: Annotated[
+        str | None, typer.Option(help="Bags: the finger's topic, or /tf:frame.")
+    ] = None,
+    wrench: Annotated[str | None, typer.Option(help="Bags: the topic of the force.")] = None,
+    frame: Annotated[
+        str | None, typer.Option(help="Bags: the table frame, z up; that of the object's poses.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="CSV: what it calls a column, as in x=box_x; once for each."),
+    ] = None,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option(help="CSV: the unit of columns, as in x,y=mm; once for each unit."),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(help="JSON file of the object's grid: finds contact, goes into the header."),
+    ] = None,
+    offset: Annotated[
+        tuple[float, float, float],
+        typer.Option(help="Pose x y theta of the grid frame in the tracked one, in m and rad."),
+    ] = (0.0, 0.0, 0.0),
+    finger_radius: Annotated[
+        float | None, typer.Option(help="In metres; goes into the header.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Cut the pushes out of recordings and write them as a log; say how good the data is.
+
+    Without -o nothing is written. A bag without --object and --finger lists its topics.
+
+    Example: pushwise convert run.bag --object /box/pose --finger /tf:tool0 -o log.csv
+    """
+    from rich.console import Console
+
+    from pushwise.pushes.cut import cut_pushes
+    from pushwise.pushes.log import header_path
+    from pushwise.pushes.source import read_recordings
+    from pushwise.saved import load_grid
+
+    if output is not None:
+        for path in (output, header_path(output)):
+            if path.exists():
+                raise PushwiseError(f"{path} exists; a log never overwrites a file.")
+        if not output.parent.is_dir():
+            raise PushwiseError(f"{output} cannot be written: there is no folder {output.parent}.")
+    columns, units = _pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit)
+    cells = None if grid is None else load_grid(grid)
+    with Console(stderr=True).status("Reading"):
+        recordings = [
+            recording
+            for file in files
+            for recording in read_recordings(
+                file,
+                object=object_,
+                finger=finger,
+                wrench=wrench,
+                frame=frame,
+                columns=columns,
+                units=units,
+            )
+        ]
+        found = cut_pushes(recordings, grid=cells, offset=offset)
+    if output is not None and found.pushes:
+        provenance = {"converted": [str(file) for file in files], "findings": found.facts()}
+        found.log(cells, finger_radius, provenance).save(output)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps({"log": output and str(output), **found.facts()}))
+    else:
+        typer.echo(found.summary())
+    if not found.pushes:
+        raise PushwiseError(
+            f"no push found in {_named(files)}: nowhere does the object move while the finger "
+            "moves straight on."
+        )
+    if output is not None and not json:
+        typer.echo(f"written to {output}")
+
+
+def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]:
+    """Return options such as x,y=mm as a mapping from each name to what it is."""
+    pairs = {}
+    for text in given or []:
+        names, sign, value = text.partition("=")
+        if not sign or not value or not names:
+            raise PushwiseError(f"{option} must be NAME=VALUE, as in {example}; got {text!r}.")
+        pairs.update({name.strip(): value.strip() for name in names.split(",")})
+    return pairs
+
+
+def _named(files: list[Path]) -> str:
+    """Return the files in words."""
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} others"

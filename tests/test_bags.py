@@ -1,0 +1,246 @@
+"""ROS bags of every kind, in the state that laboratories keep them in."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.pushes.findings import Findings
+from recorded import FINGER, KINDS, Bag, Session, session
+
+NOISE = np.array([3e-4, 3e-4, 2e-3])
+TOPICS = {"object": "/box", "finger": "/tip"}
+
+
+@pytest.fixture(scope="module")
+def thing() -> pw.objects.Thing:
+    """Return an object whose centre of mass is off its middle."""
+    return pw.objects.load("box").sample(np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def truth(thing: pw.objects.Thing) -> Session:
+    """Return three pushes of it."""
+    return session(thing.model, 3, seed=1)
+
+
+def recorded(kind: str, truth: Session, *, dirty: bool) -> Bag:
+    """Return a bag of poses at 100 Hz, of two clocks 4 ms apart."""
+    rng = np.random.default_rng(0)
+    bag = Bag(kind)
+    # A second is lost in the middle of the second push.
+    lost = truth.pushes[1][0] + 0.5
+    for k in range(0, len(truth.t) - 4, 10):
+        t = truth.t[k]
+        if dirty and lost <= t < lost + 1.0:
+            continue
+        x, y, theta = truth.pose[k] + NOISE * rng.normal(size=3)
+        # Every twentieth message of the object overtakes the one before it.
+        late = 0.015 if dirty and k % 200 == 0 else 0.002
+        bag.pose("/box", t, x, y, theta, late=late)
+        bag.pose("/tip", truth.t[k + 4], *truth.finger[k + 4], 0.0)
+        bag.wrench("/ft", t, np.append(truth.force[k], 5.0))
+    if dirty:
+        bag.messages.append(bag.messages[0])
+    return bag
+
+
+def check_pushes(found: Findings, truth: Session) -> None:
+    """Compare pushes found with those that happened."""
+    assert len(found.pushes) == len(truth.pushes)
+    for push, (begin, true) in zip(found.pushes, truth.pushes, strict=True):
+        got = push.record.push
+        assert isinstance(got, pw.Push)
+        assert got.velocity == pytest.approx(true.velocity, abs=1e-3)
+        # It may begin after the finger does, near the object; it is on the same line by then.
+        after = push.start - begin
+        assert -0.02 < after < true.duration
+        assert got.start == pytest.approx(true.start + after * true.velocity, abs=1e-3)
+        assert push.start + got.duration == pytest.approx(begin + true.duration, abs=0.02)
+        at = np.column_stack(
+            [np.interp(push.record.t + push.start, truth.t, c) for c in truth.pose.T]
+        )
+        error = push.record.pose - at
+        error[:, 2] -= 2 * np.pi * np.round(error[0, 2] / (2 * np.pi))
+        assert np.abs(error).max(axis=0) == pytest.approx(0.0, abs=6 * NOISE.max())
+        assert np.sqrt(np.mean(error**2, axis=0)) == pytest.approx(NOISE, rel=0.3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dirty_bag_imports_correctly(kind: str, truth: Session, tmp_path: Path) -> None:
+    """Find three pushes despite a dropped second, a double and stamps out of order."""
+    path = recorded(kind, truth, dirty=True).write(tmp_path)
+    found = pw.cut_pushes(pw.read_recordings(path, **TOPICS, wrench="/ft"))
+    check_pushes(found, truth)
+    (recording,) = found.recordings
+    overtaken = [k for k in range(0, len(truth.t) - 4, 200) if not _lost(truth, k)]
+    assert recording.object.unsorted == len(overtaken) + 1  # the double of the first one too
+    assert recording.object.duplicates == 1
+    assert (recording.finger.unsorted, recording.finger.duplicates) == (0, 0)
+    for stream in (recording.object, recording.finger):
+        ((start, seconds),) = stream.gaps
+        assert start == pytest.approx(truth.pushes[1][0] + 0.5, abs=0.011)
+        assert seconds == pytest.approx(1.0, abs=0.011)
+        assert 1 / stream.period == pytest.approx(100.0)
+    holes = [push.facts()["longest_gap"] for push in found.pushes]
+    assert holes == pytest.approx([0.01, 1.01, 0.01], abs=0.011)
+    assert found.noise.position == pytest.approx(3e-4, rel=0.2)
+    assert found.noise.angle == pytest.approx(2e-3, rel=0.2)
+    assert not found.notes
+
+
+def _lost(truth: Session, k: int) -> bool:
+    """Return whether a sample is in the second that was dropped."""
+    lost = truth.pushes[1][0] + 0.5
+    return lost <= truth.t[k] < lost + 1.0
+
+
+def test_a_bag_becomes_the_model_it_was_recorded_of(
+    thing: pw.objects.Thing, truth: Session, tmp_path: Path
+) -> None:
+    """Find the centre of mass from a converted log, within its error bars."""
+    path = recorded("mcap", truth, dirty=True).write(tmp_path)
+    found = pw.cut_pushes(pw.read_recordings(path, **TOPICS, wrench="/ft"), grid=thing.grid)
+    found.log(thing.grid, FINGER.radius).save(tmp_path / "log.csv")
+    log = pw.PushLog.load(tmp_path / "log.csv")
+    for read, cut in zip(log, found.pushes, strict=True):
+        assert isinstance(read.push, pw.Push)
+        assert isinstance(cut.record.push, pw.Push)
+        assert read.push.velocity == pytest.approx(cut.record.push.velocity, rel=1e-9)
+        assert read.push.duration == pytest.approx(cut.record.push.duration, rel=1e-9)
+    known = pw.identify(thing.grid, log, finger=FINGER)
+    off = known.model.centre_of_mass - thing.model.centre_of_mass
+    assert np.hypot(*thing.model.centre_of_mass) > 0.02
+    assert np.hypot(*off) < 0.003
+    assert known.model.total_mass == pytest.approx(thing.model.total_mass, rel=0.2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_of_a_tree_are_followed(kind: str, truth: Session, tmp_path: Path) -> None:
+    """Read object and finger from /tf, through moving, fixed and interpolated frames."""
+    bag = Bag(kind)
+    bag.transform("/tf_static", 0.0, "world", "table", np.array([1.0, 2.0, 0.7]), bag.spin(0.5))
+    bag.transform("/tf_static", 0.0, "hand", "tip", np.array([0.1, 0.0, 0.2]), bag.spin(0.0))
+    turn = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
+    for k in range(0, len(truth.t) - 4, 10):
+        x, y, theta = truth.pose[k]
+        # The box is seen in the table frame, the hand from the world.
+        bag.transform(
+            "/tf", truth.t[k], "table", "box", np.array([x, y, 0.02]), bag.spin(theta, 3.0)
+        )
+        hand = turn @ truth.finger[k + 4] + (1.0, 2.0)
+        c, s = np.cos(0.3), np.sin(0.3)
+        place = np.array([hand[0] - 0.1 * c, hand[1] - 0.1 * s, 0.9])
+        bag.transform("/tf", truth.t[k + 4], "world", "hand", place, bag.spin(0.3))
+        # The wrench is given in the tip's axes, turned by 0.3 - 0.5 in the table's.
+        a = 0.3 - 0.5
+        back = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
+        bag.wrench("/ft", truth.t[k], np.append(back @ truth.force[k], 1.0), frame="tip")
+    path = bag.write(tmp_path)
+    names = {"object": "/tf:box", "finger": "/tf:tip", "wrench": "/ft", "frame": "table"}
+    found = pw.cut_pushes(pw.read_recordings(path, **names))
+    assert len(found.pushes) == 3
+    for push, (begin, true) in zip(found.pushes, truth.pushes, strict=True):
+        record = push.record
+        assert isinstance(record.push, pw.Push)
+        assert record.push.velocity == pytest.approx(true.velocity, abs=1e-3)
+        assert record.force is not None
+        mid = len(record.t) // 2
+        want = truth.force[round((push.start + record.t[mid]) * 1e3)]
+        assert record.force[mid] == pytest.approx(want, abs=0.1 * np.hypot(*want))
+        assert begin < push.start + record.push.duration
+    assert found.notes == ()
+
+
+def test_the_force_may_be_the_reaction_and_have_an_offset(truth: Session, tmp_path: Path) -> None:
+    """Negate the force on the finger, take off what is read in the air, and say both."""
+    bag = Bag("ros1")
+    for k in range(0, len(truth.t) - 4, 10):
+        bag.pose("/box", truth.t[k], *truth.pose[k])
+        bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0)
+        bag.wrench("/ft", truth.t[k], np.append(0.25 - truth.force[k], 0.0), frame="")
+    found = pw.cut_pushes(pw.read_recordings(bag.write(tmp_path), **TOPICS, wrench="/ft"))
+    record = found.pushes[0].record
+    assert record.force is not None
+    mid = len(record.t) // 2
+    want = truth.force[round((found.pushes[0].start + record.t[mid]) * 1e3)]
+    assert record.force[mid] == pytest.approx(want, abs=0.1 * np.hypot(*want))
+    words = " ".join(found.notes)
+    assert "negated" in words
+    assert "(0.25, 0.25) N in the air: subtracted" in words
+    assert "its axes are taken for those of 'table'" in words
+
+
+def test_a_lifted_object_is_left_out_and_a_flying_one_refused(
+    truth: Session, tmp_path: Path
+) -> None:
+    """Drop the samples of an object put back by hand; refuse one that is never on a table."""
+    for name, height in (("put back", 0.0), ("flying", 0.3)):
+        bag = Bag("ros1")
+        for k in range(0, len(truth.t), 10):
+            in_hand = truth.t[k] < 0.5
+            z = 0.1 if in_hand else height * np.sin(truth.t[k])
+            bag.pose("/box", truth.t[k], *truth.pose[k], z=z)
+            bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0, orientation=bag.spin(0.0, 0.0))
+        folder = tmp_path / name
+        folder.mkdir()
+        path = bag.write(folder)
+        if height:
+            with pytest.raises(PushwiseError, match=r"does not slide on a table.*z axis is up"):
+                pw.read_recordings(path, **TOPICS)
+        else:
+            (recording,) = pw.read_recordings(path, **TOPICS)
+            assert recording.object.not_planar == 50
+            assert len(pw.cut_pushes([recording]).pushes) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_bag_lacks_is_told_with_what_it_has(
+    kind: str, truth: Session, tmp_path: Path
+) -> None:
+    """List topics and types when one is not given, not there, or of the wrong type."""
+    path = recorded(kind, truth, dirty=False).write(tmp_path)
+    has = r"/box \(geometry_msgs/msg/PoseStamped, 1700\), /ft \(geometry_msgs/msg/WrenchStamped"
+    for options, message in (
+        ({}, f"choose a topic with --object; .*{has}"),
+        ({"object": "/box"}, f"choose a topic with --finger; .*{has}"),
+        ({"object": "/bix", "finger": "/tip"}, f"no topic /bix; .*{has}"),
+        ({"object": "/ft", "finger": "/tip"}, f"/ft is .*WrenchStamped, which has no pose.*{has}"),
+        ({**TOPICS, "wrench": "/tip"}, f"/tip is .*PoseStamped, which has no force.*{has}"),
+        ({**TOPICS, "frame": "map"}, "/box is in frame 'table', not in 'map'.*: none"),
+    ):
+        with pytest.raises(PushwiseError, match=message) as refusal:
+            pw.read_recordings(path, **options)
+        assert str(path) in str(refusal.value)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_truncated_bag_is_refused(
+    kind: str, share: float, truth: Session, tmp_path: Path
+) -> None:
+    """Refuse a bag that was cut short, with one sentence that says how to mend it."""
+    path = recorded(kind, truth, dirty=False).write(tmp_path)
+    file = path if path.is_file() else next(f for f in path.iterdir() if f.suffix != ".yaml")
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(PushwiseError, match=r"cannot be read as a ROS bag: .*reindex") as refusal:
+        pw.read_recordings(path, **TOPICS)
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_empty_bag_and_no_bag_are_refused(tmp_path: Path) -> None:
+    """Say that a bag is empty, or is none."""
+    path = Bag("mcap").write(tmp_path)
+    with pytest.raises(PushwiseError, match="no topic /box; the bag is empty"):
+        pw.read_recordings(path, **TOPICS)
+    shutil.rmtree(path)
+    with pytest.raises(PushwiseError, match="does not exist"):
+        pw.read_recordings(path, **TOPICS)
+    path.mkdir()
+    with pytest.raises(PushwiseError, match="cannot be read as a ROS bag"):
+        pw.read_recordings(path, **TOPICS)

@@ -1,0 +1,370 @@
+"""Streams, stretches and pushes cut out of recordings, and the files that are no bags."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.pushes.straight import straight_stretches
+from pushwise.pushes.stream import Recording, Stream
+
+NAMES = "t,x,y,theta,finger_x,finger_y"
+
+
+def stream(name: str, t: Any, values: Any) -> Stream:
+    """Return a stream of a sensor."""
+    return Stream.ordered(name, f"the {name}", np.asarray(t, float), np.asarray(values, float))
+
+
+def pushed(
+    finger: Any, *, rate: float = 100.0, seconds: float = 3.0, pose: Any = None
+) -> Recording:
+    """Return a recording in which a finger at finger(t) moves an object straight on with it.
+
+    The object lies at the origin and is touched when the finger's x is zero.
+    """
+    t = np.arange(0.0, seconds, 1.0 / rate)
+    places = np.array([finger(s) for s in t])
+    moved = np.maximum.accumulate(np.maximum(places[:, 0], 0.0))
+    seen = (
+        np.column_stack([moved, 0 * t, 0 * t]) if pose is None else np.array([pose(s) for s in t])
+    )
+    return Recording("made", stream("object", t, seen), stream("finger", t, places))
+
+
+def test_streams_are_sorted_and_everything_dropped_is_counted() -> None:
+    """Count samples out of order, doubled, without numbers and jumping."""
+    t = [0.0, 0.2, 0.1, 0.3, 0.3, 0.4, 0.5, 0.6, np.nan]
+    x = [0.0, 0.002, 0.001, 0.003, 9.0, np.nan, 3.0, 0.006, 0.0]
+    made = stream("finger", t, np.column_stack([x, np.zeros(9)]))
+    assert made.t.tolist() == [0.0, 0.1, 0.2, 0.3, 0.6]
+    assert made.values[:, 0].tolist() == [0.0, 0.001, 0.002, 0.003, 0.006]
+    counts = (made.unsorted, made.duplicates, made.not_finite, made.jumps)
+    assert counts == (1, 1, 2, 1)
+
+
+def test_angles_go_the_shorter_way() -> None:
+    """Interpolate between 3.1 and -3.1 through pi, not through zero."""
+    made = stream("object", [0.0, 1.0], [[0, 0, 3.1], [0, 0, -3.1]])
+    assert made.at(np.array([0.5]))[0, 2] == pytest.approx(np.pi)
+
+
+def test_forces_are_means_since_the_sample_before() -> None:
+    """Integrate straight lines between samples exactly, whatever the two rates."""
+    t = np.array([0.0, 0.4, 1.0, 1.1, 2.0])
+    made = stream("force", t, np.column_stack([t**0, 3 * t]))
+    mean = made.mean_between(np.array([0.2, 0.9, 1.7]))
+    assert mean[0] == pytest.approx([1.0, 0.6])
+    assert mean[1:, 1] == pytest.approx([3 * 0.55, 3 * 1.3])
+    assert mean[:, 0] == pytest.approx(1.0)
+
+
+def test_a_way_is_divided_at_its_corners() -> None:
+    """Find the corners of rest, straight on, left, and rest, and none on a straight way."""
+    t = np.linspace(0.0, 4.0, 401)
+    x = np.clip(t - 1.0, 0.0, 1.0) * 0.1
+    y = np.clip(t - 2.0, 0.0, 1.0) * 0.1
+    parts = straight_stretches(t, np.column_stack([x, y]), 1e-3)
+    assert [t[last] for _, last in parts] == pytest.approx([1.0, 2.0, 3.0, 4.0], abs=0.02)
+    noise = np.random.default_rng(0).normal(size=(401, 2)) * 1e-4
+    straight = np.column_stack([0.1 * t, -0.2 * t]) + noise
+    assert straight_stretches(t, straight, 1e-3) == [(0, 400)]
+
+
+def test_a_push_is_found_between_approach_and_rest() -> None:
+    """Cut the push off a long approach, keep the rest after it, and know its line."""
+    found = pw.cut_pushes([pushed(lambda t: (min(0.1 * (t - 1.5), 0.1), 0.02), seconds=4.0)])
+    (push,) = found.pushes
+    record = push.record
+    assert isinstance(record.push, pw.Push)
+    assert record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-6)
+    assert record.push.start[0] == pytest.approx(-0.01, abs=0.002)
+    assert push.start + record.push.duration == pytest.approx(2.5, abs=0.02)
+    assert record.t[-1] > record.push.duration + 0.2
+    assert record.pose[-1, 0] == pytest.approx(0.1, abs=1e-6)
+    assert found.noise.position < 1e-12
+
+
+def test_a_bent_way_is_several_pushes() -> None:
+    """Divide a push along an arc into straight ones, none of them far from it."""
+    found = pw.cut_pushes(
+        [pushed(lambda t: (0.1 * np.sin(t / 2), 0.1 - 0.1 * np.cos(t / 2)), seconds=3.0)]
+    )
+    assert len(found.pushes) >= 3
+    for push in found.pushes:
+        assert push.stray <= 1e-3
+        assert push.record.finger is not None
+        radius = np.hypot(push.record.finger[:, 0], push.record.finger[:, 1] - 0.1)
+        assert radius == pytest.approx(0.1, abs=2e-3)
+
+
+def test_an_object_that_a_hand_moves_is_not_pushed() -> None:
+    """Leave out motion without a moving finger, without force, or far from the finger."""
+    by_hand = pushed(lambda t: (-0.3, 0.0), pose=lambda t: (0.1 * t, 0.0, 0.0))
+    assert pw.cut_pushes([by_hand]).pushes == ()
+    beside = pushed(lambda t: (0.05 * t, 0.5), pose=lambda t: (0.05 * t, 0.0, 0.0))
+    grid = pw.CellGrid.from_outline(
+        [(0, -0.05), (0.1, -0.05), (0.1, 0.05), (0, 0.05)], cell_size=0.02
+    )
+    assert len(pw.cut_pushes([beside]).pushes) == 1
+    found = pw.cut_pushes([beside], grid=grid)
+    assert found.pushes == ()
+    assert "no nearer to the object than 450 mm" in found.left_out[0]
+    t = beside.object.t
+    felt = Recording(
+        "made", beside.object, beside.finger, stream("force", t, np.zeros((len(t), 2)))
+    )
+    found = pw.cut_pushes([felt])
+    assert found.pushes == ()
+    assert "no force is felt" in found.left_out[0]
+
+
+def test_a_tracker_that_flips_is_left_out() -> None:
+    """Leave out a push in which the object turns by a quarter at once, and say when."""
+
+    def pose(t: float) -> tuple[float, float, float]:
+        return (max(0.05 * t - 0.01, 0.0), 0.0, 1.57 if t > 1.5 else 0.0)
+
+    found = pw.cut_pushes([pushed(lambda t: (0.05 * t - 0.01, 0.0), pose=pose)])
+    assert found.pushes == ()
+    assert "jumps by 1 mm and 90 degrees at 1.51 s" in found.left_out[0]
+
+
+def test_the_grid_may_have_another_frame() -> None:
+    """Carry poses over to a frame at an offset in the tracked one."""
+
+    def pose(t: float) -> tuple[float, float, float]:
+        return (0.05 * t, 0.0, 0.5)
+
+    recording = pushed(lambda t: (0.05 * t - 0.1, 0.0), pose=pose)
+    plain = pw.cut_pushes([recording]).pushes[0].record
+    moved = pw.cut_pushes([recording], offset=(0.1, 0.02, 0.3)).pushes[0].record
+    shift = moved.pose - plain.pose
+    want = [0.1 * np.cos(0.5) - 0.02 * np.sin(0.5), 0.1 * np.sin(0.5) + 0.02 * np.cos(0.5), 0.3]
+    assert shift == pytest.approx(np.tile(want, (len(shift), 1)))
+
+
+def test_streams_that_never_meet_are_refused() -> None:
+    """Suspect the clocks of streams without a common time."""
+    t = np.arange(10.0)
+    with pytest.raises(PushwiseError, match="never together; are their clocks the same"):
+        Recording(
+            "made",
+            stream("object", t, np.zeros((10, 3))),
+            stream("finger", t + 100.0, np.zeros((10, 2))),
+        )
+
+
+# CSV files
+
+
+def table(folder: Path, head: str, rows: Any, name: str = "data.csv") -> Path:
+    """Write a CSV file."""
+    path = folder / name
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def straight_rows() -> list[tuple[float, ...]]:
+    """Return rows of a push of 0.1 m, at 50 Hz, in SI units."""
+    return [
+        (t, max(0.1 * t - 0.05, 0.0), 0.0, 0.1 * t, 0.1 * t - 0.1, 0.01)
+        for t in np.arange(0.0, 1.5, 0.02).tolist()
+    ]
+
+
+def test_columns_have_names_and_units(tmp_path: Path) -> None:
+    """Read millimetres, degrees and milliseconds under other names, semicolons, in any order."""
+    rows = [
+        f"{1e3 * fx};{1e3 * fy};{np.degrees(th)};{1e3 * x};{1e3 * y};{1e3 * t};ok"
+        for t, x, y, th, fx, fy in reversed(straight_rows())
+    ]
+    path = table(tmp_path, "tip x;tip y;yaw;ox;oy;stamp;note", rows)
+    columns = {
+        "t": "stamp",
+        "x": "ox",
+        "y": "oy",
+        "theta": "yaw",
+        "finger_x": "tip x",
+        "finger_y": "tip y",
+    }
+    units = {**dict.fromkeys(("x", "y", "finger_x", "finger_y"), "mm"), "theta": "deg", "t": "ms"}
+    (recording,) = pw.read_recordings(path, columns=columns, units=units)
+    assert recording.object.unsorted == len(rows) - 1
+    want = np.array(straight_rows())
+    assert recording.object.values == pytest.approx(want[:, 1:4])
+    (push,) = pw.cut_pushes([recording]).pushes
+    assert isinstance(push.record.push, pw.Push)
+    assert push.record.push.velocity == pytest.approx([0.1, 0.0])
+
+
+def test_rows_may_be_of_one_stream_alone(tmp_path: Path) -> None:
+    """Take rows of object and finger in turn, and count those with half a pose."""
+    rows = []
+    for t, x, y, th, fx, fy in straight_rows():
+        rows.append(f"{t},{x},{y},{th},,")
+        rows.append(f"{t + 0.005},,NaN,,{fx + 0.0005},{fy}")
+    rows[4] = "0.04,nan,0,0,,"
+    rows.append(",,,,,")
+    (recording,) = pw.read_recordings(table(tmp_path, NAMES, rows))
+    assert (len(recording.object.t), recording.object.not_finite) == (74, 1)
+    assert (len(recording.finger.t), recording.finger.not_finite) == (75, 0)
+    assert len(pw.cut_pushes([recording]).pushes) == 1
+
+
+def test_a_column_of_pushes_divides_the_file(tmp_path: Path) -> None:
+    """Read two rows a push, before and after, as the log format itself allows."""
+    rows = [
+        "a,0,0,0,0,-0.1,0",
+        "a,2,0.05,0,0.1,0.05,0",
+        "b,0,0.05,0,6.2,0.3,0",
+        "b,1,0,0,6.4,0.1,0",
+    ]
+    found = pw.cut_pushes(pw.read_recordings(table(tmp_path, f"push,{NAMES}", rows)))
+    assert [push.source for push in found.pushes] == ["data.csv, push a", "data.csv, push b"]
+    assert found.pushes[1].record.t.tolist() == [0.0, 1.0]
+    assert found.pushes[1].record.pose[:, 2] == pytest.approx([6.2 - 2 * np.pi, 6.4 - 2 * np.pi])
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "options", "message"),
+    [
+        (NAMES, "0,0,0,x,0,0", {}, "data.csv, line 2: theta must be a number; got 'x'"),
+        (NAMES, "0,0,0,0,0", {}, "data.csv, line 2: a row has 6 values; got 5"),
+        ("t,x,y,yaw,a,b", "0,0,0,0,0,0", {}, "no column theta, finger_x, finger_y; it has"),
+        (NAMES, "0,0,0,0,0,0", {}, "at least two samples of the object"),
+        (NAMES, "", {}, "it has no rows"),
+        (NAMES, "0,0,0,0,0,0", {"units": {"x": "deg"}}, "x must be in m, cm, mm; got 'deg'"),
+        (NAMES, "0,0,0,0,0,0", {"columns": {"X": "x"}}, "must be one of push, t, x, .*; got 'X'"),
+        (NAMES, "0,0,0,0,0,0", {"object": "/box"}, "object is an option for ROS bags"),
+        (NAMES, "0,800,0,0,0,0\n1,900,0,0,0,0", {}, "900 looks like millimetres"),
+        (NAMES, "0,0,0,80,0,0\n1,0,0,90,0,0", {}, "in radians; 90 looks like degrees"),
+    ],
+)  # fmt: skip
+def test_bad_tables_are_refused(
+    head: str, row: str, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """Name the file, and the line or the column."""
+    with pytest.raises(PushwiseError, match=message):
+        pw.read_recordings(table(tmp_path, head, [row]), **options)
+
+
+# Files of the MIT push dataset
+
+
+def mit_tables() -> dict[str, list[list[float]]]:
+    """Return a push as the dataset has it: three clocks, the force that on the pusher."""
+    t = 1.4e9 + np.arange(0.0, 1.5, 0.004)
+    s = t - t[0]
+    x = np.maximum(0.1 * s - 0.05, 0.0)
+    o = np.zeros_like(s)
+    return {
+        "object_pose": np.column_stack([t, x, o, o]).tolist(),
+        "tip_pose": np.column_stack([t + 1e-3, 0.1 * s - 0.0999, o, o]).tolist(),
+        "ft_wrench": np.column_stack([t + 2e-3, np.where(x > 0, -2.0, 0.0), o, o]).tolist(),
+    }
+
+
+def mit_file(folder: Path, suffix: str, tables: dict[str, Any]) -> Path:
+    """Write a file of the dataset."""
+    path = folder / f"motion_surface=abs_shape=rect1_a=0_v=100_i=0.000_s=0.500_t=0.000{suffix}"
+    if suffix == ".json":
+        path.write_text(json.dumps(tables))
+    else:
+        with h5py.File(path, "w") as file:
+            for name, rows in tables.items():
+                file.create_dataset(name, data=rows)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".json"])
+def test_files_of_the_mit_dataset_are_read_as_published(suffix: str, tmp_path: Path) -> None:
+    """Read a push from HDF5 and from JSON, with the force on the object."""
+    found = pw.cut_pushes(pw.read_recordings(mit_file(tmp_path, suffix, mit_tables())))
+    (push,) = found.pushes
+    record = push.record
+    assert isinstance(record.push, pw.Push)
+    assert record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-4)
+    assert record.force is not None
+    assert record.force[-1] == pytest.approx([2.0, 0.0], abs=1e-3)
+    assert "negated" in found.notes[0]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".json"])
+def test_files_without_the_tables_are_refused(suffix: str, tmp_path: Path) -> None:
+    """List what is there instead."""
+    tables = mit_tables()
+    tables["object"] = tables.pop("object_pose")
+    with pytest.raises(
+        PushwiseError, match=r"has no object_pose; .*this one ft_wrench, object, tip_pose"
+    ):
+        pw.read_recordings(mit_file(tmp_path, suffix, tables))
+    flat = {**mit_tables(), "tip_pose": [1.0, 2.0]}
+    with pytest.raises(PushwiseError, match=r"tip_pose must be rows of a time and three numbers"):
+        pw.read_recordings(mit_file(tmp_path, suffix, flat))
+    path = mit_file(tmp_path, suffix, {})
+    path.write_bytes(path.read_bytes()[:3] + b"\x00{")
+    with pytest.raises(PushwiseError, match=r"cannot be read as (JSON|an HDF5 file)"):
+        pw.read_recordings(path)
+
+
+# The command
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
+) -> tuple[int, str, str]:
+    """Run the command; return its code, and what it said on either stream."""
+    from pushwise import cli
+
+    monkeypatch.setattr("sys.argv", ["pushwise", "convert", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    said = capsys.readouterr()
+    return int(stop.value.code or 0), said.out, said.err
+
+
+def test_the_command_writes_a_log_and_says_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Convert two files into one log, in words and as JSON; never overwrite it."""
+    files = []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        files.append(mit_file(tmp_path / name, ".h5", mit_tables()))
+    log = tmp_path / "log.csv"
+    code, said, errors = run(capsys, monkeypatch, *files, "-o", log, "--finger-radius", 0.00475)
+    assert (code, errors) == (0, "")
+    for words in ("2 pushes", "250 Hz", "noise: ", "negated", f"written to {log}"):
+        assert words in said
+    read = pw.PushLog.load(log)
+    assert (len(read), read.finger_radius) == (2, 0.00475)
+    code, said, errors = run(capsys, monkeypatch, *files, "-o", log)
+    assert (code, said) == (1, "")
+    assert errors == f"pushwise: {log} exists; a log never overwrites a file.\n"
+    code, said, errors = run(capsys, monkeypatch, *files, "--json")
+    facts = json.loads(said)
+    assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
+    assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
+
+
+def test_the_command_maps_columns_and_finds_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Take --column and --unit, and exit with a sentence when there is no push."""
+    rows = [f"{t},0,0,0,{t},0" for t in range(10)]
+    path = table(tmp_path, "time,x,y,theta,finger_x,finger_y", rows)
+    options = ("--column", "t=time", "--unit", "finger_x,finger_y=mm")
+    code, said, errors = run(capsys, monkeypatch, path, *options, "-o", tmp_path / "log.csv")
+    assert code == 1
+    assert "0 pushes" in said
+    assert errors.startswith(f"pushwise: no push found in {path}: ")
+    assert not (tmp_path / "log.csv").exists()
+    code, _, errors = run(capsys, monkeypatch, path, "--unit", "mm")
+    assert code == 1
+    assert errors == "pushwise: --unit must be NAME=VALUE, as in x,y=mm; got 'mm'.\n"
