@@ -103,6 +103,56 @@ def test_a_bent_way_is_several_pushes() -> None:
         assert radius == pytest.approx(0.1, abs=2e-3)
 
 
+def test_a_push_has_no_ramps() -> None:
+    """Keep the constant velocity of a push and tell of the ends where the finger is slower."""
+
+    def finger(t: float) -> tuple[float, float]:
+        t = min(max(t - 0.5, 0.0), 2.0)
+        slow, late = min(t, 0.3), max(t - 1.7, 0.0)
+        return (0.1 * (t - slow + 0.5 * slow**2 / 0.3 - 0.5 * late**2 / 0.3), 0.0)
+
+    found = pw.cut_pushes([pushed(finger)])
+    (push,) = found.pushes
+    assert isinstance(push.record.push, pw.Push)
+    assert push.record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-3)
+    assert push.start == pytest.approx(0.8, abs=0.1)
+    assert "short stretches" in found.left_out[0]
+
+
+def test_a_sensor_that_holds_its_values_is_read_as_often_as_it_measures() -> None:
+    """Drop repeats in steps, of rest all but a few, and find one push instead of many."""
+    t = np.arange(0.0, 3.0, 0.01)
+    fresh = np.floor(t / 0.03 + 1e-6) * 0.03
+    places = np.column_stack([np.clip(0.1 * (fresh - 1.0), 0.0, 0.1), 0 * t])
+    finger = stream("finger", t, places)
+    assert finger.held == 200
+    assert 1.0 / finger.period == pytest.approx(100.0 / 3.0)
+    seen = stream("object", t, np.column_stack([places, 0 * t]))
+    (push,) = pw.cut_pushes([Recording("made", seen, finger)]).pushes
+    assert isinstance(push.record.push, pw.Push)
+    assert push.record.push.velocity == pytest.approx([0.1, 0.0], abs=2e-3)
+    still = stream("finger", t, np.zeros((len(t), 2)))
+    assert (still.held, len(still.t)) == (0, len(t))
+
+
+def test_an_object_seen_late_is_told_and_mended() -> None:
+    """Notice an object that stops after its finger, and shift its stamps when asked to."""
+
+    def late(t: float) -> tuple[float, float, float]:
+        return (min(max(0.05 * (t - 1.08), 0.0), 0.05), 0.0, 0.0)
+
+    recording = pushed(lambda t: (min(max(0.05 * (t - 1.0), 0.0), 0.05), 0.0), pose=late)
+    (note,) = pw.cut_pushes([recording]).notes
+    assert "0.07 to 0.08 s late" in note
+    mended = pw.cut_pushes([recording], delay=0.08)
+    assert mended.notes == ()
+    (push,) = mended.pushes
+    assert push.record.finger is not None
+    assert push.record.pose[:, 0] == pytest.approx(
+        np.maximum(push.record.finger[:, 0], 0), abs=1e-3
+    )
+
+
 def test_an_object_that_a_hand_moves_is_not_pushed() -> None:
     """Leave out motion without a moving finger, without force, or far from the finger."""
     by_hand = pushed(lambda t: (-0.3, 0.0), pose=lambda t: (0.1 * t, 0.0, 0.0))

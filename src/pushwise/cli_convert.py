@@ -49,6 +49,9 @@ def convert(
         tuple[float, float, float],
         typer.Option(help="Pose x y theta of the grid frame in the tracked one, in m and rad."),
     ] = (0.0, 0.0, 0.0),
+    delay: Annotated[
+        float, typer.Option(help="Seconds by which the object is seen late, as by a camera.")
+    ] = 0.0,
     finger_radius: Annotated[
         float | None, typer.Option(help="In metres; goes into the header.")
     ] = None,
@@ -89,7 +92,7 @@ def convert(
                 units=units,
             )
         ]
-        found = cut_pushes(recordings, grid=cells, offset=offset)
+        found = cut_pushes(recordings, grid=cells, offset=offset, delay=delay)
     if output is not None and found.pushes:
         provenance = {"converted": [str(file) for file in files], "findings": found.facts()}
         found.log(cells, finger_radius, provenance).save(output)

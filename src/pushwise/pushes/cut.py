@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.errors import PushwiseError
 from pushwise.physics.actions import Push
+from pushwise.physics.constants import GRAVITY
 from pushwise.pushes.findings import Findings, Found
 from pushwise.pushes.record import Noise, PushRecord
-from pushwise.pushes.rest import air_force, rest_noise
+from pushwise.pushes.rest import rest_noise
+from pushwise.pushes.sensed import Sensed, felt
 from pushwise.pushes.straight import fit_line, straight_stretches
 from pushwise.pushes.stream import Recording, Stream, too_far
 from pushwise.shape.grid import CellGrid
@@ -29,7 +30,7 @@ __all__ = ["cut_pushes"]
 Array = NDArray[np.float64]
 
 _STRAIGHT = 1e-3  # m a finger may be from a straight way at constant velocity,
-_SIGMAS = 6.0  # or this many times its noise
+_SIGMAS = 8.0  # or this many times its noise: corners are found at its outliers
 _TRAVEL = 5e-3  # m; a finger that moves less pushes nothing worth a record
 _SLOW = 1e-3  # m/s; a finger slower than this rests
 _MOVED = 2e-3  # m; an object that moves less was not pushed
@@ -37,7 +38,10 @@ _ARM = 0.05  # m: what a turn by one radian counts as
 _BESIDE = 0.01  # m of the finger's way kept before the object moves and after it rests
 _TAIL = 0.3  # s after the finger stopped in which the object may slide on
 _NEAR = 0.02  # m; a finger that comes no nearer to the outline did not push
-_FELT = 0.05  # N; less force than this, or than the noise, is none
+_RAMP = 0.2  # of the longest stretch of one way: shorter ones are its beginning, end or corners
+_LATE = 0.02  # s an object may go on after the finger stopped,
+_SLIPPERY = 0.2  # besides sliding on by its own momentum, with at least this friction
+_LOOKS = 100  # instants at which a finger's distance from the outline is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,12 @@ class _Span:
     t: Array  # (k,) stamps [s] of the recording
     pose: Array  # (k, 3)
     stray: float  # m the finger was off its straight way
+    stretch: tuple[int, int]  # first and last sample of that way
+
+    @property
+    def travel(self) -> float:
+        """Length of the finger's way [m]."""
+        return self.push.duration * float(np.hypot(*self.push.velocity))
 
 
 def cut_pushes(
@@ -55,40 +65,37 @@ def cut_pushes(
     *,
     grid: CellGrid | None = None,
     offset: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    delay: float = 0.0,
 ) -> Findings:
     """Find the pushes in recordings of one object.
 
     grid: the object's cells, if known; pushes whose finger never comes near them are left out.
     offset: pose (x, y, theta) [m, m, rad] of the grid frame in the frame that was tracked.
+    delay: how late the object's poses are stamped [s], as a camera's may be.
     """
-    recordings = [replace(r, object=_moved(r.object, np.array(offset))) for r in recordings]
+    recordings = [replace(r, object=_moved(r.object, np.array(offset), delay)) for r in recordings]
     spans, left_out, notes = [], [], []
     for recording in recordings:
         found, why = _spans(recording, grid)
-        spans.append(found)
+        spans += [(recording, span) for span in found]
         left_out += why
         notes += [note for note in recording.notes if note not in notes]
-    noise = rest_noise(recordings, [[(s.t[0], s.t[-1]) for s in part] for part in spans])
-    sign, air = 1.0, [np.zeros(2)] * len(recordings)
-    if any(recording.force is not None for recording in recordings):
-        missing = [r.source for r in recordings if r.force is None]
-        if missing:
-            raise PushwiseError(
-                f"{missing[0]} has no force and {len(recordings) - len(missing)} others have; "
-                "a log has forces for all of its pushes or for none."
-            )
-        air = [air_force(r, _still(r)) for r in recordings]
-        sign = _sign(recordings, spans, air)
-        notes += _force_notes(sign, air)
+    times: list[list[tuple[float, float]]] = [
+        [(float(s.t[0]), float(s.t[-1])) for r, s in spans if r is recording]
+        for recording in recordings
+    ]
+    noise = rest_noise(recordings, times)
+    sensed = Sensed(recordings, [_still(recording) for recording in recordings])
+    sensed.orient([(recording, span.t, span.push.velocity) for recording, span in spans])
+    notes += sensed.notes() + _late_note([span for _, span in spans])
     pushes = []
-    for recording, part, zero in zip(recordings, spans, air, strict=True):
-        for span in part:
-            found_force = _force(recording, span, sign, zero)
-            if found_force is not None and not _felt(found_force, noise):
-                at = f"{recording.source}, push at {span.t[0]:.2f} s"
-                left_out.append(f"{at}: the object moves but no force is felt")
-                continue
-            pushes.append(_found(recording, span, found_force, noise))
+    for recording, span in spans:
+        force = sensed.during(recording, span.t)
+        if force is not None and not felt(force, noise):
+            at = f"{recording.source}, push at {span.t[0]:.2f} s"
+            left_out.append(f"{at}: the object moves but no force is felt")
+        else:
+            pushes.append(_found(recording, span, force, noise))
     return Findings(tuple(recordings), tuple(pushes), tuple(left_out), noise, tuple(notes))
 
 
@@ -109,7 +116,28 @@ def _spans(recording: Recording, grid: CellGrid | None) -> tuple[list[_Span], li
             left_out.append(f"{recording.source}, push at {span.t[0]:.2f} s: {why}")
         else:
             spans.append(span)
-    return spans, left_out
+    kept = [span for span in spans if span.travel > _RAMP * _longest(spans, span)]
+    if len(kept) < len(spans):
+        left_out.append(
+            f"{recording.source}: {len(spans) - len(kept)} short stretches on which the finger "
+            "speeds up, slows down or turns in the course of a push"
+        )
+    return kept, left_out
+
+
+def _longest(spans: list[_Span], span: _Span) -> float:
+    """Return the longest way [m] among the pushes that a push follows or is followed by."""
+    longest = span.travel
+    i = spans.index(span)
+    for step in (-1, 1):
+        k = i
+        while 0 <= k + step < len(spans):
+            a, b = sorted((spans[k].stretch, spans[k + step].stretch))
+            if a[1] != b[0]:
+                break
+            k += step
+            longest = max(longest, spans[k].travel)
+    return longest
 
 
 def _span(
@@ -147,7 +175,7 @@ def _span(
     line = start + (finger.t[inside] - begin)[:, None] * velocity
     stray = float(np.hypot(*(finger.values[inside] - line).T).max())
     push = Push(start + (kept[0] - begin) * velocity, velocity, duration)
-    return _Span(push, kept, pose, stray)
+    return _Span(push, kept, pose, stray, (first, last))
 
 
 def _tail(recording: Recording, last: int, tolerance: float) -> Array:
@@ -171,16 +199,46 @@ def _refused(recording: Recording, span: _Span, grid: CellGrid | None) -> str:
             f"{np.degrees(abs(step[i, 2])):.0f} degrees at {span.t[i + 1]:.2f} s"
         )
     if grid is not None:
-        finger = recording.finger.at(span.t)
-        pairs = zip(span.pose, finger, strict=True)
+        some = np.unique(np.linspace(0, len(span.t) - 1, _LOOKS).astype(int))
+        pairs = zip(span.pose[some], recording.finger.at(span.t[some]), strict=True)
         gap = min(outline_distance(placed(grid.outline, pose), at) for pose, at in pairs)
         if gap > _NEAR:
             return f"the finger comes no nearer to the object than {1e3 * gap:.0f} mm"
     return ""
 
 
-def _moved(stream: Stream, offset: Array) -> Stream:
-    """Return the object's stream for another frame of it, at `offset` (3,) in the tracked one."""
+def _late_note(spans: list[_Span]) -> list[str]:
+    """Say it when the object goes on for too long after the finger stopped.
+
+    An object pushed at a speed v slides on for no more than v^2 / (2 mu g). What it moves beyond
+    that, it moved before: its poses are stamped late.
+    """
+    late = []
+    for span in spans:
+        t = span.t - span.t[0]
+        tail = t >= span.push.duration
+        before = t >= span.push.duration - _TAIL
+        if tail.sum() < 2 or (before & ~tail).sum() < 2:
+            continue
+        at_stop, pace = fit_line(
+            t[before & ~tail] - span.push.duration, span.pose[before & ~tail, :2]
+        )
+        speed = float(np.hypot(*pace))
+        if speed < _SLOW:
+            continue
+        on = float(np.median((span.pose[tail, :2] - at_stop) @ pace)) / speed
+        late.append((on / speed - speed / (2.0 * _SLIPPERY * GRAVITY), on / speed))
+    least, most = np.median(late, axis=0) if late else (0.0, 0.0)
+    if least < _LATE:
+        return []
+    return [
+        "the object goes on after the finger stops, farther than by its momentum: it may be seen "
+        f"{least:.2f} to {most:.2f} s late, which a delay would mend"
+    ]
+
+
+def _moved(stream: Stream, offset: Array, delay: float) -> Stream:
+    """Return the stream of a frame at `offset` (3,) in the tracked one, `delay` [s] earlier."""
     x, y, theta = stream.values.T
     cos, sin = np.cos(theta), np.sin(theta)
     values = np.column_stack(
@@ -190,7 +248,7 @@ def _moved(stream: Stream, offset: Array) -> Stream:
             theta + offset[2],
         ]
     )
-    return replace(stream, values=values)
+    return replace(stream, t=stream.t - delay, values=values)
 
 
 def _distance(pose: Array, other: Array) -> Array:
@@ -204,45 +262,6 @@ def _still(recording: Recording) -> float:
     """Return how far [m] noise alone may take the object."""
     x, y, theta = recording.object.jitter
     return max(0.5 * _MOVED, _SIGMAS * float(max(x, y) + _ARM * theta))
-
-
-def _force(recording: Recording, span: _Span, sign: float, zero: Array) -> Array | None:
-    """Return the mean forces on the object since the sample before (k, 2), if measured."""
-    if recording.force is None:
-        return None
-    return sign * (recording.force.mean_between(span.t) - zero)
-
-
-def _felt(force: Array, noise: Noise) -> bool:
-    """Return whether the finger pushed with any force (k, 2)."""
-    strongest = float(np.percentile(np.hypot(*force.T), 90))
-    return strongest > max(_FELT, 3.0 * noise.force)
-
-
-def _sign(recordings: Sequence[Recording], spans: list[list[_Span]], air: list[Array]) -> float:
-    """Return -1 when what was measured is the reaction on the finger, else 1.
-
-    A finger that pushes an object over a table does work on it: the force on the object points
-    along the finger's way.
-    """
-    power = 0.0
-    for recording, part, zero in zip(recordings, spans, air, strict=True):
-        for span in part:
-            force = _force(recording, span, 1.0, zero)
-            assert force is not None
-            power += float(np.sum(force @ span.push.velocity))
-    return -1.0 if power < 0.0 else 1.0
-
-
-def _force_notes(sign: float, air: list[Array]) -> list[str]:
-    """Say what was done to the forces."""
-    notes = []
-    if sign < 0.0:
-        notes.append("the force points against the pushes: taken as that on the finger, negated")
-    fx, fy = np.median(air, axis=0)
-    if np.hypot(fx, fy) > 0.0:
-        notes.append(f"the force reads ({fx:.3g}, {fy:.3g}) N in the air: subtracted")
-    return notes
 
 
 def _found(recording: Recording, span: _Span, force: Array | None, noise: Noise) -> Found:

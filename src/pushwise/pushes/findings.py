@@ -141,6 +141,7 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
         "gaps": [{"start": start, "seconds": length} for start, length in stream.gaps],
         "unsorted": stream.unsorted,
         "duplicates": stream.duplicates,
+        "held": stream.held,
         "not_finite": stream.not_finite,
         "jumps": stream.jumps,
         "not_planar": stream.not_planar,
@@ -160,6 +161,7 @@ def _stream_words(stream: Stream) -> str:
     for count, what in (
         (stream.unsorted, "out of order: sorted"),
         (stream.duplicates, "with the stamp of another: dropped"),
+        (stream.held, "repeats of the one before: dropped"),
         (stream.not_finite, "without numbers: dropped"),
         (stream.jumps, "far from both neighbours: dropped"),
         (stream.not_planar, "lifted or tilted: dropped"),

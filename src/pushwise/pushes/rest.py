@@ -1,4 +1,4 @@
-"""What sensors say when nothing happens: their noise, and the force read in the air."""
+"""What sensors say when nothing happens: their noise."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from pushwise.pushes.record import Noise
 from pushwise.pushes.stream import Recording, Stream
 
-__all__ = ["air_force", "rest_noise"]
+__all__ = ["rest_noise"]
 
 Array = NDArray[np.float64]
 
 _WINDOW = 0.5  # s; long enough for slow jitter, short enough to fit between pushes
 _FEWEST = 8  # samples a window must have
 _BESIDE = 0.3  # s before and after a push that are not rest
-_AIR_SPEED = 5e-3  # m/s; a finger this fast beside an object at rest touches nothing
 
 
 def rest_noise(
@@ -39,25 +38,6 @@ def rest_noise(
     return Noise(
         float(np.hypot(x, y) / np.sqrt(2.0)), float(theta), float(np.hypot(fx, fy) / np.sqrt(2.0))
     )
-
-
-def air_force(recording: Recording, still: float) -> Array:
-    """Return the force [N] read while the finger moves and the object does not, shape (2,).
-
-    Zero where the recording has no such time. still: what the object moves by noise alone [m].
-    """
-    assert recording.force is not None
-    t = recording.finger.t
-    middle = 0.5 * (t[1:] + t[:-1])
-    velocity = np.diff(recording.finger.values, axis=0) / np.diff(t)[:, None]
-    around = np.stack([recording.object.at(middle + s * _BESIDE) for s in (-1.0, 1.0)])
-    step = around[1] - around[0]
-    free = (np.hypot(*velocity.T) > _AIR_SPEED) & (np.hypot(step[:, 0], step[:, 1]) < still)
-    free &= recording.force.seen(middle)
-    if free.sum() < _FEWEST:
-        return np.zeros(2)
-    zero: Array = np.median(recording.force.at(middle[free]), axis=0)
-    return zero
 
 
 def _deviations(stream: Stream, pushes: Sequence[tuple[float, float]]) -> Array:

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
 _TURNED = 20.0  # rad; the same angle in degrees is more
 _GAP = 5.0  # of the usual time between samples: longer is a gap
+_STEPS = 10  # changes of value that show how long a sensor holds one
 _JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
 _JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is no motion
 
@@ -42,6 +43,8 @@ class Stream:
     """How many samples came after one with a later stamp."""
     duplicates: int = 0
     """How many samples had the stamp of another and were dropped."""
+    held: int = 0
+    """How many samples only repeated the one before, as a slow sensor read often does."""
     not_finite: int = 0
     """How many samples were no numbers and were dropped."""
     jumps: int = 0
@@ -66,6 +69,8 @@ class Stream:
         if name == "object":
             _check_angle(origin, values[:, 2])
             values = np.column_stack([values[:, :2], np.unwrap(values[:, 2])])
+        held = np.zeros(len(t), bool) if name == "force" else _held(values)
+        t, values = t[~held], values[~held]
         jumped = np.zeros(len(t), bool) if name == "force" else _jumps(t, values)
         t, values = t[~jumped], values[~jumped]
         if len(t) < 2:
@@ -76,7 +81,16 @@ class Stream:
         if name != "force":
             _check_length(name, origin, values[:, :2])
         return cls(
-            name, origin, t, values, unsorted, duplicates, not_finite, int(jumped.sum()), not_planar
+            name,
+            origin,
+            t,
+            values,
+            unsorted,
+            duplicates,
+            int(held.sum()),
+            not_finite,
+            int(jumped.sum()),
+            not_planar,
         )
 
     @property
@@ -158,6 +172,23 @@ class Recording:
                     f"{other.name} from {b[0]:.3f} to {b[-1]:.3f} s, never together; are their "
                     "clocks the same?"
                 )
+
+
+def _held(values: Array) -> NDArray[np.bool_]:
+    """Return which samples a sensor that is read more often than it measures only repeats.
+
+    Its values (k, d) go in steps. While they change, every one of them holds for about as many
+    samples; a longer hold is rest, of which a sample as often as the others is kept.
+    """
+    first = np.flatnonzero(np.append(True, np.any(np.diff(values, axis=0) != 0.0, axis=1)))
+    length = np.diff(np.append(first, len(values)))
+    held = np.zeros(len(values), bool)
+    if len(first) < _STEPS or (hold := int(np.median(length))) < 2:
+        return held
+    since = np.arange(len(values)) - np.repeat(first, length)
+    rests = np.repeat(length >= 2 * hold, length)
+    held |= (since > 0) & ~(rests & (since % hold == 0))
+    return held
 
 
 def _jumps(t: Array, values: Array) -> NDArray[np.bool_]:
