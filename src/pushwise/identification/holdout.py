@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushwise.checks import finite_number
 from pushwise.errors import PushwiseError
+from pushwise.identification.calibration import Calibration
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
 from pushwise.physics.actions import Finger
@@ -16,18 +18,31 @@ from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.metric import mean_cell_error
 
-__all__ = ["end_distance", "split", "uniform_model"]
+__all__ = ["end_distance", "predicted_ends", "split", "uniform_model"]
 
 
 def end_distance(model: ObjectModel, records: Sequence[PushRecord], finger: Finger) -> float:
     """Return the mean distance [m] of predicted and observed cells at the ends of pushes."""
-    problem = Problem(model.grid, records, finger, Prior(), checked=False)
-    distances = []
-    for i, record in enumerate(records):
-        seen = record.pose[-1]
-        predicted = seen + problem.residual(i, model, finger, np.zeros(3))[-1]
-        distances.append(mean_cell_error(model.grid, predicted, seen))
+    distances = [
+        mean_cell_error(model.grid, predicted, record.pose[-1])
+        for predicted, record in zip(predicted_ends(model, records, finger), records, strict=True)
+    ]
     return float(np.mean(distances))
+
+
+def predicted_ends(
+    model: ObjectModel,
+    records: Sequence[PushRecord],
+    finger: Finger,
+    calibration: Calibration | None = None,
+) -> NDArray[np.float64]:
+    """Return where pushes are predicted to end from where they were seen to start, (k, 3)."""
+    problem = Problem(model.grid, records, finger, Prior(), checked=False)
+    ends = [
+        record.pose[-1] + problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
+        for i, record in enumerate(records)
+    ]
+    return np.array(ends)
 
 
 def split(

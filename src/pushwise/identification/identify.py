@@ -79,7 +79,7 @@ def identify(
         starts = [problem.unknowns_of(convex(problem)), np.zeros(problem.unknowns)]
         refined = refine(
             problem,
-            sorted(starts, key=lambda u: problem.end_error(problem.model(u))),
+            sorted(starts, key=problem.fit_error),
             noise=noise,
             force_noise=force_noise,
             tick=lambda u, error: tick(problem.model(u), error),
@@ -101,7 +101,7 @@ def identify(
         refined = picture(problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise)
         problem.simulations = spent  # looking back is not searching
     found = problem.model(refined.u)
-    error = problem.end_error(found)
+    error = problem.fit_error(refined.u)
     problem.simulations -= 1
     tick(found, error)
     return Identification(

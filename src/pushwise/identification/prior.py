@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.checks import positive_number
+from pushwise.checks import non_negative_number, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.grid import CellGrid
 
@@ -33,6 +33,10 @@ class Prior:
     """How far the total may be off."""
     mass_spread: float = 1.0
     """How much cells differ in mass, or in the load they carry."""
+    mass_smooth: float = 0.7
+    """Share of these differences that varies smoothly over the object, the rest by the cell."""
+    mass_length: float = 0.5
+    """Over which length it varies, counted in square roots of the object's area."""
     friction: float = 0.35
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
@@ -45,6 +49,18 @@ class Prior:
     """
     finger_doubt: float = 0.5
     """How far the given friction of the finger may be off."""
+    radius_doubt: float = 0.0
+    """How far the given radius of the finger may be off."""
+    tip_doubt: float = 0.0
+    """How far recorded finger positions may be off in the table frame [m], all by the same."""
+    tool_doubt: float = 0.0
+    """How far they may be off along and across the push [m]: a bent or worn tool."""
+    frame_doubt: float = 0.0
+    """How far the tracked frame may be off the grid frame [m]."""
+    frame_angle_doubt: float = 0.0
+    """How far it may be turned against the grid frame [rad]."""
+    touching: bool = False
+    """Whether the finger touches the object when a record begins; used where doubts are given."""
     max_mass: float | None = None
     """Upper bound of a cell's mass [kg], the paper's m_max."""
     max_friction: float | None = 2.0
@@ -61,6 +77,14 @@ class Prior:
             "finger_doubt",
         ):
             positive_number(f"prior {name}", getattr(self, name))
+        for name in (
+            "radius_doubt",
+            "tip_doubt",
+            "tool_doubt",
+            "frame_doubt",
+            "frame_angle_doubt",
+        ):
+            non_negative_number(f"prior {name}", getattr(self, name))
         for name in ("friction_spread", "max_mass", "max_friction"):
             value = getattr(self, name)
             if value is not None:
@@ -80,11 +104,21 @@ class Prior:
                 f"got {self.max_mass:g} kg."
             )
 
+    @property
+    def setup_doubts(self) -> Array:
+        """Standard deviations of tip (2), tool (2), frame (3) and log radius, shape (8,)."""
+        tip, tool, frame = self.tip_doubt, self.tool_doubt, self.frame_doubt
+        return np.array(
+            [tip, tip, tool, tool, frame, frame, self.frame_angle_doubt, self.radius_doubt]
+        )
+
     def factors(self, grid: CellGrid) -> tuple[Array, Array]:
         """Return square roots of the covariances of log mass and log friction, (n, n) each."""
         spread = UNBOUNDED_SPREAD if self.friction_spread is None else self.friction_spread
-        mass = _covariance(grid, self.mass_doubt, self.mass_spread, smooth=0.7)
-        friction = _covariance(grid, self.friction_doubt, spread, smooth=0.98)
+        mass = _covariance(
+            grid, self.mass_doubt, self.mass_spread, self.mass_smooth, self.mass_length
+        )
+        friction = _covariance(grid, self.friction_doubt, spread, 0.98)
         return _root(mass), _root(friction)
 
 
@@ -93,16 +127,21 @@ def _root(covariance: Array) -> Array:
     return np.asarray(np.linalg.cholesky(covariance), np.float64)
 
 
-def smooth_pattern(grid: CellGrid) -> Array:
-    """Return the correlation of cells in a smooth pattern, (n, n): near cells are alike."""
+def smooth_pattern(grid: CellGrid, length: float = 0.5) -> Array:
+    """Return the correlation of cells in a smooth pattern, (n, n): near cells are alike.
+
+    length: over which it varies, counted in square roots of the object's area.
+    """
     gap = grid.centres[:, None] - grid.centres
-    length = 0.5 * np.sqrt(grid.area)
+    length = length * np.sqrt(grid.area)
     pattern: Array = np.exp(-0.5 * np.sum(gap**2, axis=-1) / length**2)
     return pattern
 
 
-def _covariance(grid: CellGrid, doubt: float, spread: float, *, smooth: float) -> Array:
+def _covariance(
+    grid: CellGrid, doubt: float, spread: float, smooth: float, length: float = 0.5
+) -> Array:
     """Return the covariance of a common level and a pattern, a share of it smooth, (n, n)."""
-    pattern = smooth * smooth_pattern(grid) + (1.0 - smooth) * np.eye(grid.n_cells)
+    pattern = smooth * smooth_pattern(grid, length) + (1.0 - smooth) * np.eye(grid.n_cells)
     covariance: Array = doubt**2 + spread**2 * pattern
     return covariance

@@ -4,6 +4,7 @@ Unknowns are counted in standard deviations of the prior, u = 0 being its middle
 
     log m = log(m0 / n) + A u_m        log mu = log(mu0) + B u_mu
     log mu_f = log(mu_f0) + doubt u_f      start of push p = observed + sigma u_p
+    calibration and log r = doubts u_s     (last, and only where the prior doubts them)
 
 The starts are unknowns because they are observed no better than any other pose. Residuals are
 predicted minus observed poses of whole simulated pushes, from start to last sample.
@@ -18,28 +19,30 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.errors import PushwiseError, SimulationError
+from pushwise.errors import SimulationError
+from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.prior import Prior
+from pushwise.identification.records import check_records
+from pushwise.identification.samples import at_samples, mean_force, steady_samples
+from pushwise.identification.touches import Touches
 from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.contact import nearest_feature
 from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.jacobian import EXTRA, MOMENTS, roll_jacobian
 from pushwise.physics.loss import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
-from pushwise.physics.rollout import DONE, Track, roll
+from pushwise.physics.rollout import DONE, roll
 from pushwise.physics.start import clear_start
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.metric import cell_distance
 
 __all__ = ["Fit", "Problem"]
 
 Array = NDArray[np.float64]
 
-MOVED = 2e-3  # m; less than this is no motion
-MISSED = 0.02  # m; a finger that stays this far away touched nothing
-JUMP = 0.2  # of the greatest force: a force that changes more from sample to sample is an impact
+DEEPEST = 5e-3  # m; how far inside a finger may start that is not where it is said to be
 STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise
 
 
@@ -55,6 +58,10 @@ class Fit:
     """Predicted minus observed mean force [N], shape (forces, 2); only steady measured ones."""
     force_jacobian: Array
     """In u, shape (forces, 2, unknowns)."""
+    gap: Array
+    """Of fingers that touch [m], shape (touches, 1); none where the set-up is not in doubt."""
+    gap_jacobian: Array
+    """In u, shape (touches, 1, unknowns)."""
 
 
 @dataclass
@@ -76,18 +83,28 @@ class Problem:
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and factor the prior."""
         if self.checked:
-            _check(self.grid, self.records, self.finger)
+            check_records(self.grid, self.records, self.finger)
         self.prior.check(self.grid)
         self.mass_factor, self.friction_factor = self.prior.factors(self.grid)
         n = self.grid.n_cells
-        self.unknowns = 2 * n + 1 + 3 * len(self.records)
+        self.doubts = self.prior.setup_doubts
+        """Of the set-up, shape (8,)."""
+        self.calibrates = bool(self.doubts.any())
+        """Whether the set-up is unknown too."""
+        self.touches = Touches(
+            self.grid,
+            self.records if self.calibrates else (),
+            self.finger.radius,
+            starts=self.prior.touching,
+        )
+        self.unknowns = 2 * n + 1 + 3 * len(self.records) + (NUISANCES if self.calibrates else 0)
         self.owner = np.concatenate(
             [np.full(len(record.t) - 1, i) for i, record in enumerate(self.records)]
         )
         """Which record each sample belongs to, shape (samples,)."""
         self.shares = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
         """How much of its push each sample has seen, an array (k,) a record."""
-        self.steady = [_steady(record) for record in self.records]
+        self.steady = [steady_samples(record) for record in self.records]
         """Which samples' forces are compared, an array (k,) a record."""
         self.ends = [
             PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
@@ -122,9 +139,19 @@ class Problem:
         return u
 
     def finger_at(self, u: Array) -> Finger:
-        """Return the finger with the friction at u."""
+        """Return the finger with the friction and the radius at u."""
         friction = self.finger.friction * np.exp(self.prior.finger_doubt * u[2 * self.grid.n_cells])
-        return Finger(self.finger.radius, float(friction))
+        radius = self.finger.radius
+        if self.calibrates:
+            radius *= float(np.exp(self.doubts[7] * u[-1]))
+        return Finger(radius, float(friction))
+
+    def calibration_at(self, u: Array) -> Calibration | None:
+        """Return the calibration at u; None where the prior does not doubt the set-up."""
+        if not self.calibrates:
+            return None
+        off = self.doubts * u[-NUISANCES:]
+        return Calibration(off[:2], off[2:4], off[4:7], self.prior.touching)
 
     def end_error(self, model: ObjectModel) -> float:
         """Return the loss of the paper's experiments [m], and count a simulation.
@@ -134,6 +161,20 @@ class Problem:
         self.simulations += 1
         with interrupts_held():
             return loss(model, self.ends, finger=self.finger) / len(self.records)
+
+    def fit_error(self, u: Array) -> float:
+        """Return `end_error` at u, seen with the calibration there."""
+        model, calibration = self.model(u), self.calibration_at(u)
+        if calibration is None:
+            return self.end_error(model)
+        self.simulations += 1
+        finger = self.finger_at(u)
+        errors = []
+        for i, record in enumerate(self.records):
+            seen = record.pose[-1]
+            off = self.residual(i, model, finger, np.zeros(3), calibration)[-1]
+            errors.append(float(cell_distance(self.grid, seen + off, seen)))
+        return float(np.mean(errors))
 
     def end_gradient(self, model: ObjectModel, pushes: Sequence[int]) -> tuple[float, Array, Array]:
         """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each.
@@ -152,26 +193,41 @@ class Problem:
         self.simulations += 1
         model = self.model(u)
         finger = self.finger_at(u)
+        calibration = self.calibration_at(u)
         n = self.grid.n_cells
         parts = []
         for i in range(len(self.records)):
             offset = start_sigma * u[2 * n + 1 + 3 * i :][:3]
             with interrupts_held():
-                part = self._fit_one(i, model, finger, offset, start_sigma, jacobian)
+                part = self._fit_one(i, model, finger, calibration, offset, start_sigma, jacobian)
             parts.append(tuple(map(np.zeros_like, part)) if i in self.left_out else part)
-        joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return Fit(*joined)
+        pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
+        gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
+        if calibration is not None:
+            gaps, by_setup = self.touches.fit(calibration, finger.radius)
+            gap = gaps[:, None]
+            gap_jacobian = np.zeros((len(gap), 1, self.unknowns))
+            gap_jacobian[:, 0, -NUISANCES:] = by_setup * self.doubts
+        return Fit(pose, J, force, J_force, gap, gap_jacobian)
 
-    def residual(self, i: int, model: ObjectModel, finger: Finger, offset: Array) -> Array:
+    def residual(
+        self,
+        i: int,
+        model: ObjectModel,
+        finger: Finger,
+        offset: Array,
+        calibration: Calibration | None = None,
+    ) -> Array:
         """Return the residuals of one push that starts `offset` (3,) off, shape (samples, 3)."""
         with interrupts_held():
-            return self._fit_one(i, model, finger, offset, np.ones(3), False)[0]
+            return self._fit_one(i, model, finger, calibration, offset, np.ones(3), False)[0]
 
     def _fit_one(
         self,
         i: int,
         model: ObjectModel,
         finger: Finger,
+        calibration: Calibration | None,
         offset: Array,
         start_sigma: Array,
         jacobian: bool,
@@ -180,22 +236,30 @@ class Problem:
         record = self.records[i]
         settings = Settings()
         body, ground = body_of(model, settings), ground_of(model, settings)
-        action = action_of(model, record.push, finger)
+        push = record.push if calibration is None else calibration.push(record.push)
+        action = action_of(model, push, finger)
         action = action._replace(t=action.t - record.t[0], duration=action.duration - record.t[0])
-        start = clear_start(f"push {i}", record.pose[0] + offset, body, action).pose
+        tracked = record.pose[0] + offset
+        pose = tracked if calibration is None else calibration.pose(tracked)
+        deepest = None if calibration is None else DEEPEST
+        touching = calibration is not None and calibration.touching
+        clear = clear_start(f"push {i}", pose, body, action, deepest=deepest, touching=touching)
         t = record.t[1:] - record.t[0]
         dt = _step(record.push, finger)
         ending, _, track = roll(
-            body, ground, action, start, np.zeros(3), dt, float(t[-1]), False, None
+            body, ground, action, clear.pose, np.zeros(3), dt, float(t[-1]), False, None
         )
         if ending != DONE:
             raise SimulationError(
                 f"push {i}: the model cannot follow it beyond t = {track.t[-1]:.3f} s."
             )
-        residual = _at_samples(track.pose, track, t) - record.pose[1:]
+        predicted = at_samples(track.pose, track, t)
+        if calibration is not None:
+            predicted = calibration.tracked(predicted)
+        residual = predicted - record.pose[1:]
         force = np.zeros((0, 2))
         if record.force is not None and isinstance(record.push, Push):
-            force = (_mean_force(track.impulse, track, t) - record.force[1:])[self.steady[i]]
+            force = (mean_force(track.impulse, track, t) - record.force[1:])[self.steady[i]]
         if not jacobian:
             return residual, np.zeros((0, 3, 0)), force, np.zeros((0, 2, 0))
         n = self.grid.n_cells
@@ -204,10 +268,20 @@ class Problem:
         self._chain(into, model, finger)
         first = 2 * n + 1 + 3 * i
         into[n + MOMENTS + 2 :, first : first + 3] = np.diag(start_sigma)
+        chain = None
+        if calibration is not None:
+            chain = calibration.chain(record.push, tracked, clear, predicted, finger.radius)
+            into[n + MOMENTS + 2 :, first : first + 3] = chain.by_tracked * start_sigma
+            into[n + MOMENTS + 2 :, -NUISANCES:] = chain.by_setup * self.doubts
+            into[n + MOMENTS + 1, -1] = finger.radius * self.doubts[-1]
+        J_pose = at_samples(J.pose, track, t) @ into
+        if chain is not None:
+            J_pose = chain.seen @ J_pose
+            J_pose[..., -NUISANCES:] += chain.direct * self.doubts
         J_force = np.zeros((0, 2, self.unknowns))
         if len(force):
-            J_force = _mean_force(J.impulse, track, t)[self.steady[i]] @ into
-        return residual, _at_samples(J.pose, track, t) @ into, force, J_force
+            J_force = mean_force(J.impulse, track, t)[self.steady[i]] @ into
+        return residual, J_pose, force, J_force
 
     def _chain(self, into: Array, model: ObjectModel, finger: Finger) -> None:
         """Fill ``dz / du``, z being the parameters of `physics.jacobian`, but for the starts."""
@@ -231,88 +305,3 @@ def _step(push: Push | ForcePush, finger: Finger) -> float:
         travel = min(STEP_TRAVEL, 0.5 * finger.radius)
         coarse = travel / float(np.hypot(*push.velocity))
     return time_step(push, finger, Settings(dt=coarse))
-
-
-def _at_samples(values: Array, track: Track, t: Array) -> Array:
-    """Interpolate values (T + 1, ...) at a track's instants to times t (k,): (k, ...)."""
-    after = np.clip(np.searchsorted(track.t, t), 1, len(track.t) - 1)
-    before = after - 1
-    share = np.clip((t - track.t[before]) / (track.t[after] - track.t[before]), 0.0, 1.0)
-    share = share.reshape(-1, *[1] * (values.ndim - 1))
-    mixed: Array = (1.0 - share) * values[before] + share * values[after]
-    return mixed
-
-
-def _mean_force(impulse: Array, track: Track, t: Array) -> Array:
-    """Return mean forces between times 0, t_1 ... t_k from impulses (T, ...) of steps: (k, ...)."""
-    total = np.concatenate([np.zeros((1, *impulse.shape[1:])), np.cumsum(impulse, axis=0)])
-    at = _at_samples(total, track, np.concatenate([[0.0], t]))
-    span = np.diff(t, prepend=0.0).reshape(-1, *[1] * (impulse.ndim - 1))
-    mean: Array = np.diff(at, axis=0) / span
-    return mean
-
-
-def _steady(record: PushRecord) -> NDArray[np.bool_]:
-    """Return where a measured force neither sets in nor ends, (k,) for the samples after the first.
-
-    The impulse of an impact falls into one sample or the next by the instant of contact, which
-    neither the sensor nor a time step tells: fitted, it gave masses wrong by a third, surely.
-    """
-    if record.force is None:
-        return np.zeros(len(record.t) - 1, bool)
-    size = np.hypot(record.force[:, 0], record.force[:, 1]).max()
-    jump = np.hypot(*np.diff(record.force, axis=0).T)
-    calm: NDArray[np.bool_] = jump < JUMP * size
-    # The first sample has no force before it, the last none after it.
-    calm[0] = False
-    steady: NDArray[np.bool_] = calm & np.append(calm[1:], True)
-    return steady
-
-
-def _check(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) -> None:
-    """Refuse pushes that cannot tell anything about this object, with a sentence."""
-    if not records:
-        raise PushwiseError("there are no pushes to learn from; give at least one record.")
-    if grid.n_cells < 2:
-        raise PushwiseError(
-            "a grid of one cell has nothing to distribute; use a smaller cell_size."
-        )
-    moved = 0
-    for i, record in enumerate(records):
-        shift = record.pose[-1] - record.pose[0]
-        travel = float(np.hypot(shift[0], shift[1])) + abs(shift[2]) * 0.5 * np.sqrt(grid.area)
-        if travel > MOVED:
-            moved += 1
-        if isinstance(record.push, ForcePush) and record.push.cell >= grid.n_cells:
-            raise PushwiseError(
-                f"push {i} acts on cell {record.push.cell}, but the grid has {grid.n_cells} "
-                "cells; is this the log of another object?"
-            )
-        if isinstance(record.push, Push) and travel > 5.0 * MOVED:
-            gap = _closest(grid, record, finger)
-            if gap > MISSED:
-                raise PushwiseError(
-                    f"push {i} moved the object {travel * 1e3:.0f} mm although the finger comes "
-                    f"no nearer to its outline than {gap * 1e3:.0f} mm; is this the log of "
-                    "another object, or in another frame?"
-                )
-    if not moved:
-        raise PushwiseError(
-            f"none of the {len(records)} pushes moved the object by more than "
-            f"{MOVED * 1e3:.0f} mm, so they tell nothing about it."
-        )
-
-
-def _closest(grid: CellGrid, record: PushRecord, finger: Finger) -> float:
-    """Return the smallest gap [m] between finger and outline, were the object to stay put."""
-    push = record.push
-    assert isinstance(push, Push)
-    ox, oy = (np.ascontiguousarray(column) for column in grid.outline.T)
-    x, y, theta = record.pose[0]
-    cos, sin = np.cos(theta), np.sin(theta)
-    gap = np.inf
-    for s in np.linspace(0.0, push.duration, 200):
-        dx, dy = push.start + s * push.velocity - (x, y)
-        near = nearest_feature(cos * dx + sin * dy, -sin * dx + cos * dy, ox, oy)[1]
-        gap = min(gap, near - finger.radius)
-    return float(gap)

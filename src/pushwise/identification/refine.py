@@ -19,6 +19,7 @@ from pushwise.errors import SimulationError
 from pushwise.identification.misfits import contradicts
 from pushwise.identification.noise import Errors, innovations
 from pushwise.identification.problem import Fit, Problem
+from pushwise.identification.touches import GAP_SIGMA
 from pushwise.physics.model import ObjectModel
 
 __all__ = ["Refined", "picture", "refine", "whitened"]
@@ -193,6 +194,7 @@ def _resettled(problem: Problem, end: Refined) -> Array | None:
     rng = np.random.default_rng(0)
     sigma = end.errors.sigma
     model, finger = problem.model(end.u), problem.finger_at(end.u)
+    setup = problem.calibration_at(end.u)
     u = end.u.copy()
     for i in range(len(problem.records)):
         mine = problem.owner == i
@@ -200,10 +202,13 @@ def _resettled(problem: Problem, end: Refined) -> Array | None:
             continue
         first = 2 * problem.grid.n_cells + 1 + 3 * i
         tried = [u[first : first + 3], *rng.standard_normal((DRAWS, 3))]
-        errors = [
-            float(np.mean(np.abs(problem.residual(i, model, finger, sigma * start) / sigma)))
-            for start in tried
-        ]
+        errors = []
+        for start in tried:
+            try:
+                residual = problem.residual(i, model, finger, sigma * start, setup)
+                errors.append(float(np.mean(np.abs(residual / sigma))))
+            except SimulationError:  # a start too deep in the finger is no start
+                errors.append(np.inf)
         u[first : first + 3] = tried[int(np.argmin(errors))]
         problem.simulations += DRAWS / len(problem.records)
     return None if (u == end.u).all() else u
@@ -290,7 +295,11 @@ def _weights(scaled: Array) -> Array:
 def _cost(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
     """Return the objective."""
     total = 0.5 * float(u @ u)
-    for scaled in (_whiten_only(problem, fit, errors), fit.force_residual / force_sigma):
+    for scaled in (
+        _whiten_only(problem, fit, errors),
+        fit.force_residual / force_sigma,
+        fit.gap / GAP_SIGMA,
+    ):
         k = scaled.shape[1]
         square = np.sum(scaled**2, axis=1)
         total += 0.5 * (DEGREES + k) * float(np.sum(np.log1p(square / DEGREES)))
@@ -299,7 +308,7 @@ def _cost(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: flo
 
 def _whiten_only(problem: Problem, fit: Fit, errors: Errors) -> Array:
     """Return the innovations (samples, 3) without their Jacobian."""
-    bare = Fit(fit.residual, np.zeros((0, 3, 0)), fit.force_residual, fit.force_jacobian)
+    bare = replace(fit, jacobian=np.zeros((0, 3, 0)))
     return whitened(problem, bare, errors)[0]
 
 
@@ -327,6 +336,7 @@ def _linear(
     for r, jacobian in (
         (scaled, J),
         (fit.force_residual / force_sigma, fit.force_jacobian / force_sigma),
+        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
     ):
         weight = _weights(r)
         root = np.sqrt(weight)[:, None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.calibration import Calibration
 from pushwise.identification.known import Known
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.words import outliers, statements, total_mass_determined
@@ -43,6 +44,11 @@ class Identification:
     """The way there."""
     method: str
     """Which method found it."""
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """Constant errors of the set-up; None where the prior did not doubt it."""
+        return self.posterior.problem.calibration_at(self.posterior.refined.u)
 
     @property
     def simulations(self) -> int:

@@ -1,0 +1,177 @@
+"""Where finger and object really were, against where a log says they were.
+
+A robot's frame and a camera's frame agree to a millimetre at best, the tip of a tool is bent or
+worn, and markers sit on an object as somebody glued them. Such errors are the same in every push,
+so pushes reveal them:
+
+    finger = recorded + tip + R(direction of the push) tool
+    pose of the grid = tracked pose o frame
+
+Motion on a table does not depend on where on it (`Action` shifted by d, start shifted by d: the
+path is shifted by d), so derivatives in all of these follow from those in the start alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.physics.actions import ForcePush, Push
+from pushwise.physics.start import ClearStart
+from pushwise.pushes.record import PushRecord
+
+__all__ = ["NUISANCES", "Calibration", "Chain"]
+
+Array = NDArray[np.float64]
+
+NUISANCES = 8  # numbers of a calibration: tip (2), tool (2), frame (3), and the finger's radius
+
+
+def _zeros(size: int) -> Array:
+    zeros: Array = np.zeros(size)
+    zeros.flags.writeable = False
+    return zeros
+
+
+class Chain(NamedTuple):
+    """Derivatives that lead from a simulation to tracked poses, in the eight numbers of a set-up.
+
+    The eight are tip, tool, frame and the log of the finger's radius. A finger moved by d is a
+    start moved by -d and a path moved by d.
+    """
+
+    by_tracked: Array  # (3, 3) of the start in the tracked start
+    by_setup: Array  # (3, 8) of the start in the set-up
+    seen: Array  # (k, 3, 3) of the tracked poses in the simulated ones
+    direct: Array  # (k, 3, 8) of the tracked poses in the set-up, the simulation kept
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Constant errors of a set of records; zeros for a perfect set-up."""
+
+    tip: Array = field(default_factory=lambda: _zeros(2))
+    """The finger's true centre minus the recorded one [m], table axes, shape (2,)."""
+    tool: Array = field(default_factory=lambda: _zeros(2))
+    """The same [m] along and to the left of the push, shape (2,): a tool that turns with it."""
+    frame: Array = field(default_factory=lambda: _zeros(3))
+    """Pose of the grid frame in the tracked frame [m, m, rad], shape (3,)."""
+    touching: bool = False
+    """Whether the finger touches the object when a record begins."""
+
+    def offset(self, push: Push) -> Array:
+        """Return by how much the finger is off [m], shape (2,)."""
+        return self.tip + _along(push) @ self.tool
+
+    def push(self, push: Push | ForcePush) -> Push | ForcePush:
+        """Return a push where it really was."""
+        if isinstance(push, ForcePush):
+            return push
+        return Push(push.start + self.offset(push), push.velocity, push.duration)
+
+    def pose(self, tracked: Array) -> Array:
+        """Return the pose of the grid frame for tracked ones, shape (..., 3)."""
+        return _compose(tracked, self.frame)
+
+    def tracked(self, pose: Array) -> Array:
+        """Return what would be tracked of poses of the grid frame, shape (..., 3)."""
+        x, y, angle = self.frame
+        cos, sin = np.cos(angle), np.sin(angle)
+        back = np.array([-cos * x - sin * y, sin * x - cos * y, -angle])
+        return _compose(pose, back)
+
+    def record(self, record: PushRecord) -> PushRecord:
+        """Return a record as a perfect set-up would have written it."""
+        push = self.push(record.push)
+        finger = record.finger
+        if finger is not None and isinstance(record.push, Push):
+            finger = finger + self.offset(record.push)
+        return PushRecord(
+            push,
+            record.t,
+            self.pose(record.pose),
+            record.force,
+            finger=finger,
+            noise=record.noise,
+            fell=record.fell,
+            source=record.source,
+        )
+
+    def placed(self, push: Push, tracked: Array) -> tuple[Array, Array]:
+        """Return the derivatives in the set-up of the finger's offset (2, 8) and a pose (3, 8)."""
+        by_pose = np.zeros((3, NUISANCES))
+        by_pose[:, 4:7] = _composed(tracked, self.frame)[1]
+        return _by_offset(push), by_pose
+
+    def chain(
+        self,
+        push: Push | ForcePush,
+        tracked: Array,
+        start: ClearStart,
+        predicted: Array,
+        radius: float,
+    ) -> Chain:
+        """Return the derivatives for one push.
+
+        tracked: pose (3,) at the start as tracked; start: where the simulation starts, clear of
+        the finger of this radius [m]; predicted: tracked poses that the simulation gives, (k, 3).
+        """
+        by_offset = _by_offset(push)
+        # Moved clear of the finger: straight out along the normal, which turns with the object.
+        clear = np.eye(3)
+        clear[:2, :2] -= start.by_finger
+        clear[:2, 2] += start.by_angle
+        placed, by_frame = _composed(tracked, self.frame)
+        by_setup = np.zeros((3, NUISANCES))
+        by_setup[:, 4:7] = clear @ by_frame
+        by_setup[:2] += (start.by_finger - np.eye(2)) @ by_offset
+        by_setup[:2, 7] = -radius * start.normal
+        # predicted o frame = simulated, differentiated.
+        count = len(predicted)
+        seen = np.empty((count, 3, 3))
+        direct = np.zeros((count, 3, NUISANCES))
+        for k in range(count):
+            outer, inner = _composed(predicted[k], self.frame)
+            seen[k] = np.linalg.inv(outer)
+            direct[k, :, 4:7] = -seen[k] @ inner
+            direct[k] += seen[k][:, :2] @ by_offset
+        return Chain(clear @ placed, by_setup, seen, direct)
+
+
+def _composed(pose: Array, inner: Array) -> tuple[Array, Array]:
+    """Return the derivatives (3, 3) of `_compose` in a pose (3,) and in inner (3,)."""
+    cos, sin = np.cos(pose[2]), np.sin(pose[2])
+    by_pose = np.eye(3)
+    by_pose[:2, 2] = (-sin * inner[0] - cos * inner[1], cos * inner[0] - sin * inner[1])
+    by_inner = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    return by_pose, by_inner
+
+
+def _compose(pose: Array, inner: Array) -> Array:
+    """Return the poses (..., 3) of a frame whose pose in each of the given frames is inner (3,)."""
+    cos, sin = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+    return np.stack(
+        [
+            pose[..., 0] + cos * inner[0] - sin * inner[1],
+            pose[..., 1] + sin * inner[0] + cos * inner[1],
+            pose[..., 2] + inner[2],
+        ],
+        axis=-1,
+    )
+
+
+def _by_offset(push: Push | ForcePush) -> Array:
+    """Return the derivatives (2, 8) of the finger's offset in the numbers of a set-up."""
+    by_offset = np.zeros((2, NUISANCES))
+    if isinstance(push, Push):
+        by_offset[:, :4] = np.hstack([np.eye(2), _along(push)])
+    return by_offset
+
+
+def _along(push: Push) -> Array:
+    """Return the axes along and to the left of a push as columns, (2, 2)."""
+    x, y = push.velocity / np.hypot(*push.velocity)
+    return np.array([[x, -y], [y, x]])

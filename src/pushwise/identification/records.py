@@ -1,0 +1,67 @@
+"""Records that cannot tell anything about an object are refused, with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+from pushwise.physics.actions import Finger, ForcePush, Push
+from pushwise.physics.contact import nearest_feature
+from pushwise.pushes.record import PushRecord
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["check_records"]
+
+MOVED = 2e-3  # m; less than this is no motion
+MISSED = 0.02  # m; a finger that stays this far away touched nothing
+
+
+def check_records(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) -> None:
+    """Refuse pushes that cannot tell anything about this object, with a sentence."""
+    if not records:
+        raise PushwiseError("there are no pushes to learn from; give at least one record.")
+    if grid.n_cells < 2:
+        raise PushwiseError(
+            "a grid of one cell has nothing to distribute; use a smaller cell_size."
+        )
+    moved = 0
+    for i, record in enumerate(records):
+        shift = record.pose[-1] - record.pose[0]
+        travel = float(np.hypot(shift[0], shift[1])) + abs(shift[2]) * 0.5 * np.sqrt(grid.area)
+        if travel > MOVED:
+            moved += 1
+        if isinstance(record.push, ForcePush) and record.push.cell >= grid.n_cells:
+            raise PushwiseError(
+                f"push {i} acts on cell {record.push.cell}, but the grid has {grid.n_cells} "
+                "cells; is this the log of another object?"
+            )
+        if isinstance(record.push, Push) and travel > 5.0 * MOVED:
+            gap = _closest(grid, record, finger)
+            if gap > MISSED:
+                raise PushwiseError(
+                    f"push {i} moved the object {travel * 1e3:.0f} mm although the finger comes "
+                    f"no nearer to its outline than {gap * 1e3:.0f} mm; is this the log of "
+                    "another object, or in another frame?"
+                )
+    if not moved:
+        raise PushwiseError(
+            f"none of the {len(records)} pushes moved the object by more than "
+            f"{MOVED * 1e3:.0f} mm, so they tell nothing about it."
+        )
+
+
+def _closest(grid: CellGrid, record: PushRecord, finger: Finger) -> float:
+    """Return the smallest gap [m] between finger and outline, were the object to stay put."""
+    push = record.push
+    assert isinstance(push, Push)
+    ox, oy = (np.ascontiguousarray(column) for column in grid.outline.T)
+    x, y, theta = record.pose[0]
+    cos, sin = np.cos(theta), np.sin(theta)
+    gap = np.inf
+    for s in np.linspace(0.0, push.duration, 200):
+        dx, dy = push.start + s * push.velocity - (x, y)
+        near = nearest_feature(cos * dx + sin * dy, -sin * dx + cos * dy, ox, oy)[1]
+        gap = min(gap, near - finger.radius)
+    return float(gap)
