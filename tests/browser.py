@@ -109,15 +109,15 @@ class Page:
             time.sleep(0.1)
         return value
 
-    def mouse(self, kind: str, x: float, y: float) -> None:
-        """Press, move or release the left button at a point [px]."""
+    def mouse(self, kind: str, x: float, y: float, *, pressed: bool = True) -> None:
+        """Press, move or release the left button at a point [px]; pressed: while it moves."""
         self.send(
             "Input.dispatchMouseEvent",
             type={"press": "mousePressed", "move": "mouseMoved", "release": "mouseReleased"}[kind],
             x=x,
             y=y,
-            button="left",
-            buttons=0 if kind == "release" else 1,
+            button="left" if pressed else "none",
+            buttons=1 if pressed and kind != "release" else 0,
             clickCount=1,
         )
 

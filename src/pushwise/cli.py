@@ -14,6 +14,7 @@ from pushwise.cli_convert import convert
 from pushwise.cli_experiment import experiment
 from pushwise.cli_export import export
 from pushwise.cli_files import check_outputs
+from pushwise.cli_view import view
 from pushwise.errors import PushwiseError
 
 __all__ = ["app", "main"]
@@ -22,6 +23,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(experiment, name="experiment")
 app.command()(convert)
 app.command()(export)
+app.command()(view)
 
 
 def main() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushwise.identification.result import Identification
 from pushwise.identification.words import UNKNOWN
 from pushwise.physics.model import ObjectModel
+from pushwise.shape.grid import CellGrid
 from pushwise.show import report_figures as pictures
 from pushwise.show.page import figure, paragraph, ramp, section
+from pushwise.show.quantities import Quantity, quantities
 
 __all__ = ["learned"]
 
@@ -35,17 +38,8 @@ def learned(found: Identification | ObjectModel) -> list[str]:
 def _maps(found: Identification) -> str:
     """Show mass, friction load and uncertainty over the cells, and the centre of mass."""
     model, posterior = found.model, found.posterior
-    weighed = found.known.total_mass_std is not None
-    mass, load = model.mass, posterior.load
-    doubt = 1e2 * np.expm1(posterior.log_load_std)
-    # Without forces only shares of the whole are known: grams would be the prior's.
-    if weighed:
-        masses, loads = 1e3 * mass, 1e3 * load
-        top_mass, top_load = f"{masses.max():.3g} g", f"{loads.max():.3g} mN"
-    else:
-        masses, loads = 1e2 * mass / mass.sum(), 1e2 * load / load.sum()
-        top_mass = f"{masses.max():.3g} % of the whole"
-        top_load = f"{loads.max():.3g} % of the whole"
+    shown = quantities(found)
+    mass, load, doubt = shown["mass"], shown["load"], shown["uncertainty"]
     middle = model.grid.centres.mean(axis=0)
     off = 1e3 * float(np.hypot(*(model.centre_of_mass - middle)))
     size = 1e3 * np.sqrt(np.linalg.eigvalsh(posterior.centre_of_mass_covariance))
@@ -59,35 +53,15 @@ def _maps(found: Identification) -> str:
             "is the centre of mass."
         ),
         '<div class="maps">',
-        figure(
-            pictures.cell_map(
-                model.grid, masses, "viridis", f"Map of mass: up to {top_mass} in a cell."
-            ),
-            "The mass that each cell carries.",
-            title="Mass",
-            below=ramp("viridis", top_mass),
-        ),
-        figure(
-            pictures.cell_map(
-                model.grid, loads, "viridis", f"Map of friction load: up to {top_load} in a cell."
-            ),
-            "The force it would take to drag each cell alone.",
-            title="Friction load",
-            below=ramp("viridis", top_load),
-        ),
-        figure(
-            pictures.cell_map(
-                model.grid,
-                doubt,
-                "Purples",
-                f"Map of uncertainty: up to {doubt.max():.0f} % in a cell.",
-                dotted=posterior.load_known < UNKNOWN,
-            ),
+        _map(model.grid, mass, "The mass that each cell carries."),
+        _map(model.grid, load, "The force it would take to drag each cell alone."),
+        _map(
+            model.grid,
+            doubt,
             "One standard deviation of each cell’s share of the load. Dots: cells of which the "
             "pushes told nearly nothing by themselves. A single cell is hard to know; sums over "
             "many, such as the centre of mass, are known far better.",
-            title="Uncertainty of the load",
-            below=ramp("Purples", f"{doubt.max():.0f} %"),
+            posterior.load_known < UNKNOWN,
         ),
         figure(
             pictures.footprint(model, posterior.centre_of_mass_covariance),
@@ -98,6 +72,19 @@ def _maps(found: Identification) -> str:
             title="Centre of mass",
         ),
         "</div>",
+    )
+
+
+def _map(
+    grid: CellGrid, shown: Quantity, caption: str, dotted: NDArray[np.bool_] | None = None
+) -> str:
+    """Show a quantity over the cells, with its scale."""
+    label = f"Map over the cells: {shown.title.lower()}, up to {shown.top} in a cell."
+    return figure(
+        pictures.cell_map(grid, shown.values, shown.scheme, label, dotted),
+        caption,
+        title=shown.title,
+        below=ramp(shown.scheme, shown.top),
     )
 
 

@@ -1,0 +1,41 @@
+"""The `pushwise view` command: parse, call, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["view"]
+
+
+def view(
+    what: Annotated[
+        Path, typer.Argument(help="Folder of a run, as slide leaves it, or JSON file of a model.")
+    ],
+    port: Annotated[
+        int, typer.Option(help="Where to serve; the next one when it is taken.", min=1, max=65535)
+    ] = 8080,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show a run or a model in the browser: replay the pushes, and try what would happen.
+
+    Prints an address on this machine and serves it until Ctrl-C; it needs no network.
+
+    Example: pushwise view runs/hammer
+    """
+    from pushwise.show.view import View
+    from pushwise.show.viewed import Viewed
+
+    page = View(Viewed.load(what), port=port)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps({"what": str(what), "address": page.address}))
+    else:
+        typer.echo(f"{what}: open {page.address} in a browser; Ctrl-C ends it")
+    try:
+        page.wait()
+    except KeyboardInterrupt:
+        page.stop()
