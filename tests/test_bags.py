@@ -242,5 +242,6 @@ def test_an_empty_bag_and_no_bag_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PushwiseError, match="does not exist"):
         pw.read_recordings(path, **TOPICS)
     path.mkdir()
-    with pytest.raises(PushwiseError, match="cannot be read as a ROS bag"):
+    (path / "run_0.mcap").touch()
+    with pytest.raises(PushwiseError, match=r"no folder of a ROS 2 bag.*it has run_0\.mcap"):
         pw.read_recordings(path, **TOPICS)

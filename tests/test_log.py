@@ -181,3 +181,9 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
         pw.PushLog.load(path)
     with pytest.raises(PushwiseError, match="cannot be read: No such file"):
         pw.PushLog.load(tmp_path / "none.csv")
+
+
+def test_a_log_needs_a_folder(tmp_path: Path) -> None:
+    """Refuse a folder that does not exist before anything is written."""
+    with pytest.raises(PushwiseError, match="there is no folder"):
+        pw.PushLog([a_record()]).save(tmp_path / "none" / "log.csv")

@@ -357,7 +357,9 @@ def record(
     made = {"ideal": "Ideal", "mujoco": "MuJoCo", "bullet": "Bullet"}[world]
     drawn = objects.load(thing)
     place = getattr(worlds, made)(drawn)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    # A bar that nobody sees would still leave an empty line.
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(f"Pushing the {thing}", total=pushes)
         log = worlds.record(
             place,

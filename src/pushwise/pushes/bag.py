@@ -119,6 +119,12 @@ def _read(path: Path, chosen: list[str]) -> _Bag:
     if not path.exists():
         raise PushwiseError(f"{path} does not exist.")
     where = path.parent if path.name == "metadata.yaml" else path
+    if where.is_dir() and not (where / "metadata.yaml").exists():
+        inside = ", ".join(sorted(file.name for file in where.iterdir())) or "nothing"
+        raise PushwiseError(
+            f"{where} is no folder of a ROS 2 bag, which has a metadata.yaml; it has {inside}: "
+            "give a .db3 or .mcap file itself, or mend the bag with `ros2 bag reindex`."
+        )
     types: dict[str, str] = {}
     counts: dict[str, int] = {}
     messages: dict[str, list[tuple[int, Any]]] = {}

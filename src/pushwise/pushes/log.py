@@ -100,6 +100,8 @@ class PushLog(Sequence[PushRecord]):
         for file in (path, header_path(path)):
             if file.exists():
                 raise PushwiseError(f"{file} exists; a log never overwrites a file.")
+        if not path.parent.is_dir():
+            raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
         header_path(path).write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
         return LogWriter(path)
 

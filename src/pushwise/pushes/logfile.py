@@ -174,7 +174,7 @@ def _record(path: Path, rows: list[_Row], noise: Noise | None) -> PushRecord:
             path,
             rows[at].line,
             f"the finger is {stray[at]:.3f} m from a straight path at constant velocity; "
-            f"split {name} into straight pushes",
+            f"split {name} into straight pushes, as pushwise convert does",
         )
     pose = np.column_stack([data[:, 1:3], np.unwrap(data[:, 3])])
     force = data[:, 6:8] if data.shape[1] == 8 else None

@@ -21,13 +21,16 @@ class Identifying:
 
     def __init__(self, *, budget: float | None) -> None:
         """Prepare a line; budget: how many simulations there will be, None when unknown."""
+        console = Console(stderr=True)
         bar = [BarColumn()] if budget is not None else [SpinnerColumn()]
         self._progress = Progress(
             *bar,
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
+            # A line that nobody sees would still leave an empty one.
+            disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("Identifying", total=budget)
         self._step: Step | None = None
