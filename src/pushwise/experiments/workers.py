@@ -6,16 +6,18 @@ Both go through joblib, so that a task neither knows nor cares.
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.rows import Row, plain
@@ -87,12 +89,21 @@ def _workers(cluster: str | None, jobs: int) -> Iterator[None]:
         raise _WorkersDied(str(error)) from None
 
 
+@cache
+def _pools(modules: int) -> ThreadpoolController:
+    """Return this process's thread pools, looked for again when modules were loaded since.
+
+    Looking takes a millisecond, too much for each task.
+    """
+    return ThreadpoolController()
+
+
 def _attempt(task: Task, setting: Row) -> Outcome:
     """Run one task on a worker; when it fails, once more."""
     for last in (False, True):
         try:
             # The number of threads changes the order of sums, and with it their last digits.
-            with threadpool_limits(1):
+            with _pools(len(sys.modules)).limit(limits=1):
                 return Outcome(setting, [plain(row) for row in task(setting)], "")
         except Exception:
             if last:
