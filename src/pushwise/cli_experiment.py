@@ -43,18 +43,56 @@ def referee(
 
 @experiment.command()
 def identification(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 5,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
+    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 10,
+    splits: Annotated[int, typer.Option(help="Splits of the pushes of each.")] = 10,
     draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 108,
+    cluster: Cluster = None,
+    check: Check = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn nine objects from five pushes each, and predict five others.
+    """Learn nine objects from five pushes each by every method, and predict five others.
 
     Example: pushwise experiment identification -o results/identification
     """
     from pushwise.experiments.identification import run
 
-    typer.echo(run(output, models=models, draws=draws, json=json))
+    counts = {"models": models, "splits": splits, "draws": draws}
+    typer.echo(run(output, **counts, cluster=cluster, check=check, json=json))
+
+
+@experiment.command()
+def samples(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figure.")],
+    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 10,
+    splits: Annotated[int, typer.Option(help="Choices of the pushes of each.")] = 10,
+    cluster: Cluster = None,
+    check: Check = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn nine objects from one to nine pushes, and predict five others.
+
+    Example: pushwise experiment samples -o results/samples
+    """
+    from pushwise.experiments.samples import run
+
+    typer.echo(run(output, models=models, splits=splits, cluster=cluster, check=check, json=json))
+
+
+@experiment.command()
+def heatmaps(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
+    cluster: Cluster = None,
+    check: Check = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Draw what is learned of nine objects, step by step, beside the truth.
+
+    Example: pushwise experiment heatmaps -o results/heatmaps
+    """
+    from pushwise.experiments.heatmaps import run
+
+    typer.echo(run(output, cluster=cluster, check=check, json=json))
 
 
 @experiment.command()

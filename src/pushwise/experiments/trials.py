@@ -1,0 +1,134 @@
+"""What the experiments on identification share: pushes of an object, and how well a model does.
+
+An object with random part masses and frictions is pushed from one pose, each time for 2 s at
+0.1 m/s. Learning sees poses with 1 mm and 5 mrad of noise; what is to be predicted has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise import objects
+from pushwise.identification.holdout import uniform_model
+from pushwise.identification.prior import Prior
+from pushwise.identification.result import Identification, Step
+from pushwise.objects.thing import Thing
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.simulate import simulate
+from pushwise.pushes.draw import draw_push
+from pushwise.pushes.record import Noise, PushRecord
+from pushwise.shape.metric import mean_cell_error
+from pushwise.worlds.ideal import Ideal
+from pushwise.worlds.mujoco import MuJoCo
+
+__all__ = ["Trial", "Way", "end_error", "push_object"]
+
+NOISE = Noise(position=1e-3, angle=5e-3)
+TABLE = Table.rectangle(2.0, 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An object, the truth about it, and what came of the pushes."""
+
+    truth: Thing
+    seen: tuple[PushRecord, ...]
+    """As a sensor saw them, with the forces."""
+    true: tuple[PushRecord, ...]
+    """The same pushes without noise."""
+
+    @property
+    def even(self) -> ObjectModel:
+        """The model of somebody who has learned nothing."""
+        return uniform_model(self.truth.grid, Prior())
+
+    def split(
+        self, learn: int, split: int, *, seed: list[int], forces: bool = False
+    ) -> tuple[list[PushRecord], list[PushRecord]]:
+        """Return pushes to learn from, as seen, and the others, as they were.
+
+        Split 0 learns from the first pushes, any other from random ones. forces: whether those
+        to learn from keep their forces.
+        """
+        order = np.arange(len(self.seen))
+        if split > 0:
+            order = np.random.default_rng([*seed, split]).permutation(order)
+        learned = [self.seen[i] for i in order[:learn]]
+        if not forces:
+            learned = [PushRecord(r.push, r.t, r.pose, noise=NOISE) for r in learned]
+        return learned, [self.true[i] for i in order[learn:]]
+
+
+@lru_cache(maxsize=4)  # tasks of the same object follow one another
+def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10) -> Trial:
+    """Push an object in a world, "ideal" or "mujoco"; `model` is the seed of its truth."""
+    seed = [objects.names.index(name), model]
+    rng = np.random.default_rng(seed)
+    truth = objects.load(name).sample(rng)
+    finger = Finger()
+    place: Any = {"ideal": Ideal, "mujoco": MuJoCo}[world](truth, TABLE, finger=finger)
+    deviation = np.array([NOISE.position, NOISE.position, NOISE.angle])
+    seen, true = [], []
+    for i in range(pushes):
+        push = draw_push(rng, truth.grid, np.zeros(3), TABLE, finger)
+        place.reset(0)
+        record = place.push(push)
+        # Both from one push: a world that is noisy would have to make it again.
+        noise = deviation * np.random.default_rng([*seed, i]).standard_normal(record.pose.shape)
+        pose = record.pose + noise
+        seen.append(PushRecord(push, record.t, pose, record.force, noise=NOISE))
+        true.append(record)
+    return Trial(truth, tuple(seen), tuple(true))
+
+
+def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> float:
+    """Return the mean distance of predicted from true final cells [m], mean over pushes."""
+    distances = []
+    for record in records:
+        path = simulate(model, record.push, record.pose[0], finger=finger, until=record.t[-1])
+        distances.append(mean_cell_error(model.grid, path.pose[-1], record.pose[-1]))
+    return float(np.mean(distances))
+
+
+@dataclass
+class Way:
+    """A callback of `identify` that remembers the models on the way."""
+
+    start: ObjectModel
+    steps: list[tuple[Step, ObjectModel]] = field(default_factory=list)
+
+    def __call__(self, step: Step, model: ObjectModel) -> None:
+        """Remember a model."""
+        self.steps.append((step, model))
+
+    def best(self, simulations: int) -> ObjectModel:
+        """Return the model with the least loss after some simulations; the start before any."""
+        # The last step is the model found, which is none on the way.
+        before = [s for s in self.steps[:-1] if s[0].simulations <= simulations]
+        return min(before, key=lambda s: s[0].error)[1] if before else self.start
+
+    def errors(
+        self, found: Identification, at: tuple[int, ...], records: list[PushRecord]
+    ) -> NDArray[np.float64]:
+        """Return the error on records [m] after numbers of simulations, shape (len(at),).
+
+        That of the model the method would return if it were stopped there, with the finger as it
+        was believed to be.
+        """
+        wanted = []
+        for simulations in at:
+            if simulations >= found.simulations:
+                wanted.append((found.model, found.finger))
+                continue
+            wanted.append((self.best(simulations), Finger()))
+        known: dict[int, float] = {}
+        for model, finger in wanted:
+            if id(model) not in known:
+                known[id(model)] = end_error(model, finger, records)
+        return np.array([known[id(model)] for model, _ in wanted])

@@ -1,0 +1,133 @@
+"""The experiments on identification, in small: rows, tables, figures, and the same again."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pushwise.cli_experiment import experiment
+from pushwise.errors import PushwiseError
+from pushwise.experiments import heatmaps, identification, samples
+from pushwise.experiments.columns import markdown, numbers, where, with_spread
+from pushwise.experiments.rows import Row, read_rows
+from pushwise.experiments.sweep import compare, conduct
+from pushwise.experiments.trials import Way, push_object
+from pushwise.identification.result import Step
+
+NAME = "toothpaste"
+
+
+def small(settings: list[Row]) -> list[Row]:
+    """Return the settings of one object, without the one that takes a minute."""
+    return [s for s in where(settings, object=NAME) if s.get("method") != "autograd"]
+
+
+def test_identification(tmp_path: Path) -> None:
+    """Learn one object by every method: ours is best in the end, and all of it repeats."""
+    settings = small(identification.settings_of(models=1, splits=1, draws=9))
+    table = conduct(identification.rows_of, settings, tmp_path, identification.report)
+    assert (tmp_path / "table.md").read_text() == table + "\n"
+    for figure in ("figure.png", f"panel-{NAME}.png"):
+        assert (tmp_path / figure).stat().st_size > 10_000
+    rows = read_rows(tmp_path / "rows.csv")
+    at = where(rows, part="compare", simulations=50, ended=False)
+    errors = {m: numbers(where(at, method=m), "error_mm") for m in identification.METHODS[:-1]}
+    assert all(len(found) == 1 for found in errors.values())
+    ours = errors.pop("refine")
+    assert all(ours.mean() < other.mean() for other in errors.values())
+    # All but the evolution begin with the same even model.
+    first = where(rows, part="compare", simulations=1, split=0)
+    starts = numbers([row for row in first if row["method"] != "cma-es"], "error_mm")
+    assert starts == pytest.approx(starts[0])
+    for part in ("ends", "mujoco", "calibration"):
+        (end,) = where(rows, part=part)
+        assert end["ended"] and end["error_mm"] < end["even_mm"]  # type: ignore[operator]
+    assert f"| {NAME} | " in table and "below 15.3" in table
+    again = compare(identification.rows_of, settings, tmp_path, share=0.2)
+    assert again.endswith("all the same to the last digit.")
+
+
+def test_samples(tmp_path: Path) -> None:
+    """Predict better from nine pushes than from one."""
+    settings = [
+        s for s in small(samples.settings_of(models=1, splits=1)) if s["pushes"] in (1, 5, 9)
+    ]
+    rows = [{**s, **row} for s in settings for row in samples.rows_of(s)]
+    one, nine = (numbers(where(rows, pushes=n), "error_mm") for n in (1, 9))
+    assert (nine < one).all()
+
+
+def test_samples_report(tmp_path: Path) -> None:
+    """Write the table and the figure of made-up rows."""
+    rows = [
+        {**s, "error_mm": 9.0 / int(s["pushes"] or 0), "even_mm": 30.0, "centre_mm": 1.0}
+        for s in samples.settings_of(models=2, splits=1)
+    ]
+    table = samples.report(rows, tmp_path)
+    assert "| 3 | 3.0 ± 0.0 | 3.0 ± 0.0 | 1.0 | 1.0 |" in table
+    assert "refine from 9.0 to 1.0 mm" in table
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+def test_heatmaps(tmp_path: Path) -> None:
+    """Map one object: the start is even, refine is nearest to the truth."""
+    settings: list[Row] = [{"object": NAME}]
+    table = conduct(heatmaps.rows_of, settings, tmp_path, heatmaps.report)
+    rows = read_rows(tmp_path / "rows.csv")
+    cells = len(where(rows, stage="truth"))
+    assert len(rows) == cells * len(heatmaps.STAGES)
+    assert len(set(numbers(where(rows, stage="start"), "mass"))) == 1
+    line = next(line for line in table.splitlines() if line.startswith(f"| {NAME}"))
+    off = [float(cell) for cell in line.split("|")[2:-1]]
+    assert off[-1] == min(off) and off[0] > off[-2]
+    assert (tmp_path / f"{NAME}.png").stat().st_size > 10_000
+
+
+def test_a_split_is_its_seed() -> None:
+    """Learn from the first pushes at split 0, from others at split 1, never from those to test."""
+    trial = push_object(NAME, 0)
+    for split in range(3):
+        learn, test = trial.split(5, split, seed=[1, 2])
+        starts = {tuple(record.push.start) for record in learn}
+        assert len(starts) == 5
+        assert not starts & {tuple(record.push.start) for record in test}
+        assert all(record.force is None for record in learn)
+        assert (split == 0) == (starts == {tuple(r.push.start) for r in trial.seen[:5]})
+        again, _ = trial.split(5, split, seed=[1, 2], forces=True)
+        assert [r.push for r in again] == [r.push for r in learn]
+        assert all(record.force is not None for record in again)
+
+
+def test_the_way_gives_the_best_so_far() -> None:
+    """Return the model with the least loss seen up to a number of simulations."""
+    models = [push_object(NAME, 0).even for _ in range(4)]
+    way = Way(models[0])
+    for at, error, model in ((2, 0.5, 1), (3, 0.7, 2), (9, 0.1, 3)):
+        way(Step(at, 0.0, error), models[model])
+    way(Step(9, 0.0, 0.1), models[0])
+    assert way.best(1) is models[0]
+    assert way.best(2) is models[1]
+    assert way.best(8) is models[1]
+    assert way.best(9) is models[3]
+
+
+def test_tables() -> None:
+    """Write one digit, and a dash for nothing."""
+    assert with_spread([{"a": 1}, {"a": 3.0}, {"a": None}], "a") == "2.0 ± 1.0"
+    assert with_spread([], "a") == "-"
+    assert markdown(("x", "y"), [(1.234, float("nan"))]) == "| x | y |\n|---|---|\n| 1.2 | - |"
+
+
+@pytest.mark.parametrize("name", ["identification", "samples"])
+def test_commands_refuse_nothing_to_do(name: str, tmp_path: Path) -> None:
+    """Say what is wrong with a count of zero."""
+    result = CliRunner().invoke(experiment, [name, "-o", str(tmp_path / "out"), "--models", "0"])
+    assert isinstance(result.exception, PushwiseError)
+    assert str(result.exception) == "models must be at least 1; got 0."
+    assert not (tmp_path / "out").exists()
+
+
+def test_check_needs_results(tmp_path: Path) -> None:
+    """Say that there is nothing to check."""
+    result = CliRunner().invoke(experiment, ["heatmaps", "-o", str(tmp_path), "--check", "0.02"])
+    assert "holds no results to check" in str(result.exception)
