@@ -14,12 +14,14 @@ from pushwise.cli_convert import convert
 from pushwise.cli_experiment import experiment
 from pushwise.cli_export import export
 from pushwise.cli_files import check_outputs
+from pushwise.cli_slide import slide
 from pushwise.cli_view import view
 from pushwise.errors import PushwiseError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command()(slide)
 app.add_typer(experiment, name="experiment")
 app.command()(convert)
 app.command()(export)

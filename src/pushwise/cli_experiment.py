@@ -128,3 +128,24 @@ def planning(
 
     parts = tuple(part) if part else PARTS
     typer.echo(run(output, models=models, goals=goals, parts=parts, json=json))
+
+
+@experiment.command()
+def pregrasp(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
+    trials: Annotated[int, typer.Option(help="Of each object, world and variant.")] = 16,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler; all cores without.")
+    ] = None,
+    check: Annotated[
+        float | None, typer.Option(help="Run this share of what is done again, and compare.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Slide nine objects to the edge and grasp them; the hammer also as the paper's rivals would.
+
+    Example: pushwise experiment pregrasp -o results/pregrasp
+    """
+    from pushwise.experiments.pregrasp import run
+
+    typer.echo(run(output, trials=trials, cluster=cluster, check=check, json=json))

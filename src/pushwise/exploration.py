@@ -28,6 +28,7 @@ _TRIES = 200
 def explore(
     world: World,
     grid: CellGrid,
+    pose: NDArray[np.float64],
     table: Table,
     finger: Finger,
     *,
@@ -37,14 +38,16 @@ def explore(
     made: Sequence[PushRecord] = (),
     on_push: Callable[[PushRecord], None] | None = None,
 ) -> tuple[PushRecord, ...]:
-    """Push the object of a world until `pushes` were made, those `made` before included.
+    """Push the object of a world, first seen at `pose` (3,), until `pushes` were made.
 
-    Push k depends on `seed`, k and the pose alone. Raises SimulationError when the object falls.
+    Those `made` before count. Push k depends on `seed`, k and where the object is alone. Raises
+    SimulationError when the object falls.
     """
     records = list(made)
     for k in range(len(made), pushes):
         rng = np.random.default_rng([seed, k])
-        push = safe_push(rng, grid, world.observe().pose, table, finger, prior)
+        now = records[-1].pose[-1] if records else pose
+        push = safe_push(rng, grid, now, table, finger, prior)
         record = world.push(push)
         if record.fell:
             raise SimulationError(f"the object fell off the table in exploration, by push {k}.")

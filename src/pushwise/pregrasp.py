@@ -199,7 +199,7 @@ def slide(
     seen, grid = do(Phase.LOOK, lambda: _look(world))
     done = replace(done, seen=seen, grid=grid)
     try:
-        records = do(Phase.EXPLORE, lambda: _explored(world, done, grid, run))
+        records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, run))
     except PushwiseError as error:
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
@@ -240,11 +240,14 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
     return Observation(seen.points[near], seen.pose), grid
 
 
-def _explored(world: World, done: Outcome, grid: CellGrid, run: Journal) -> tuple[PushRecord, ...]:
+def _explored(
+    world: World, done: Outcome, seen: Observation, grid: CellGrid, run: Journal
+) -> tuple[PushRecord, ...]:
     """Make a few pushes that keep the object on the table."""
     return explore(
         world,
         grid,
+        seen.pose,
         done.table,
         done.finger,
         pushes=done.settings.explore,

@@ -8,6 +8,8 @@
     followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended
     grasp.json     grasp
     outcome.json   the verdict
+    report.html    the run as a page; maps.png, plan.png: its pictures
+    object.*       the model for other simulators: MJCF (xml), URDF, SDF
 
 `run.json` is replaced at once after the others are complete: what it does not know of was never
 finished, and is done again. A run goes on with what it reads back from its files, so that one
@@ -55,6 +57,12 @@ _FILES = (
     "followed_posterior.npz",
     "grasp.json",
     "outcome.json",
+    "report.html",
+    "maps.png",
+    "plan.png",
+    "object.xml",
+    "object.urdf",
+    "object.sdf",
 )
 
 

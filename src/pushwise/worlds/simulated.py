@@ -67,6 +67,11 @@ class SimulatedWorld(ABC):
         self.reset(seed)
 
     @property
+    def truth(self) -> ObjectModel:
+        """What nobody in the world knows; for experiments that compare with it."""
+        return self._model
+
+    @property
     def table(self) -> Table:
         """The table."""
         return self._table
