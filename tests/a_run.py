@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import pushwise as pw
-from pushwise.pregrasp import Settings
+from pushwise.outcome import Settings
 from pushwise.pushes.record import Noise
 from pushwise.run_folder import RunFolder
 

@@ -14,7 +14,7 @@ from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
-from pushwise.pregrasp import Outcome
+from pushwise.outcome import Outcome
 from pushwise.run_folder import load_run
 from pushwise.show.drawing import Drawing, ellipse
 from pushwise.show.report import report, write_report

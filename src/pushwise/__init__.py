@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
+    from pushwise.outcome import Outcome
     from pushwise.physics.actions import Finger, ForcePush, Push
     from pushwise.physics.loss import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pushwise.planning.follow import Followed, follow
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
-    from pushwise.pregrasp import Outcome, slide
+    from pushwise.pregrasp import slide
     from pushwise.pushes.cut import cut_pushes
     from pushwise.pushes.log import PushLog
     from pushwise.pushes.record import PushRecord
@@ -75,7 +76,7 @@ _HOMES = {
     "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
-    "Outcome": "pushwise.pregrasp",
+    "Outcome": "pushwise.outcome",
     "Path": "pushwise.physics.simulate",
     "Plan": "pushwise.planning.plan",
     "Prior": "pushwise.identification.prior",

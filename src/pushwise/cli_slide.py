@@ -11,7 +11,7 @@ import typer
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
-    from pushwise.pregrasp import Outcome
+    from pushwise.outcome import Outcome
 
 __all__ = ["slide"]
 
@@ -52,8 +52,8 @@ def slide(
     """
     from threadpoolctl import threadpool_limits
 
+    from pushwise.outcome import Settings
     from pushwise.physics.model import Table
-    from pushwise.pregrasp import Settings
     from pushwise.pregrasp import slide as run
     from pushwise.run_folder import RunFolder, facts
     from pushwise.show.sliding import Sliding, summary
@@ -87,11 +87,12 @@ def slide(
 
 
 def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
-    """Write what follows from the outcome: pictures, and models for other simulators."""
+    """Write what follows from the outcome: report, pictures, models for other simulators."""
     from pushwise.export import write
     from pushwise.identification.result import Identification
     from pushwise.show.maps import plot_maps
     from pushwise.show.plan import plot_plan
+    from pushwise.show.report import write_report
 
     found = outcome.found
     if found is not None:
@@ -102,3 +103,4 @@ def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
         plot_maps(found, folder / "maps.png")
     if outcome.plan is not None and outcome.grid is not None:
         plot_plan(outcome.plan, outcome.grid, outcome.table, folder / "plan.png")
+    write_report(outcome, folder / "report.html", name=name)

@@ -7,126 +7,38 @@ files, and gives it back when a run is taken up again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.exploration import explore
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
+from pushwise.outcome import Found, Outcome, Phase, Settings, Target
 from pushwise.physics.actions import Finger
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import Table
 from pushwise.planning.follow import Followed, follow
 from pushwise.planning.goals import Goal, choose_goal
-from pushwise.planning.plan import Plan, plan
+from pushwise.planning.plan import plan
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World
 
-__all__ = ["Journal", "Outcome", "Phase", "Settings", "Target", "slide"]
+__all__ = ["Journal", "safest", "slide"]
 
 T = TypeVar("T")
 
 _AROUND = 0.05  # m around the object of which the cloud is kept
 _TIME_LIMIT = 60.0  # s; only a planner that found nothing by then is stopped
-
-
-class Phase(StrEnum):
-    """What is done, in this order."""
-
-    LOOK = "look"
-    EXPLORE = "explore"
-    IDENTIFY = "identify"
-    PLAN = "plan"
-    FOLLOW = "follow"
-    GRASP = "grasp"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What was asked for."""
-
-    explore: int = 5
-    """Pushes to learn from; with none, mass and friction are taken as even."""
-    overhang: float = 0.05
-    """How far a part must be over the edge at the goal [m]."""
-    grasp_width: float = 0.3
-    """How wide that part may be along the edge [m].
-
-    The gripper of the simulated worlds closes on it from above and below, so that width hardly
-    matters; for a hand that closes from the sides, how wide it opens.
-    """
-    max_fall_probability: float = 0.01
-    """How likely a fall may be at the goal, and on the way."""
-    tolerance: float = 0.015
-    """How near to the goal is near enough: mean distance of cells [m]."""
-    max_pushes: int = 40
-    """How many pushes may be made on the way."""
-    seed: int = 0
-    """Decides all that is random."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("explore", "max_pushes", "seed"):
-            non_negative_integer(name, getattr(self, name))
-        for name in ("overhang", "grasp_width", "max_fall_probability", "tolerance"):
-            positive_number(name, getattr(self, name))
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """Where to, and how."""
-
-    goal: Goal
-    """The best goal there is a way to, with the next best ones."""
-    plan: Plan
-    """The way, as far as can be told before the first push."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """All that was seen, learned, planned and done; None for what it did not come to."""
-
-    settings: Settings
-    """What was asked for."""
-    table: Table
-    """The table."""
-    finger: Finger
-    """The finger, as far as it was known before."""
-    prior: Prior
-    """What was believed of the object before."""
-    seen: Observation | None = None
-    """The first look: the cloud around the object and its pose."""
-    grid: CellGrid | None = None
-    """The cells made of it, in the frame whose pose the world tells."""
-    records: tuple[PushRecord, ...] = ()
-    """The pushes it was identified from."""
-    found: Identification | ObjectModel | None = None
-    """What was identified; only a model when there was nothing to learn from."""
-    goal: Goal | None = None
-    """Where it should go."""
-    plan: Plan | None = None
-    """How, as far as could be told before the first push."""
-    followed: Followed | None = None
-    """The pushes on the way, and how it ended."""
-    grasp: Grasp | None = None
-    """What became of the grasp; None where a world cannot grasp."""
-    success: bool = False
-    """Whether the object is held, or at the goal where a world cannot grasp."""
-    verdict: str = ""
-    """What came of it, in words."""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each phase took."""
 
 
 @runtime_checkable
@@ -171,6 +83,19 @@ class Journal:
         """Take note of how it ended."""
 
 
+def safest(found: Found, table: Table, settings: Settings, pose: NDArray[np.float64]) -> Goal:
+    """Choose the safest goal for an object now at `pose` (3,), with the next best ones."""
+    return choose_goal(
+        found,
+        table,
+        overhang=settings.overhang,
+        grasp_width=settings.grasp_width,
+        max_fall_probability=settings.max_fall_probability,
+        start=pose,
+        seed=settings.seed,
+    )
+
+
 def slide(
     world: World,
     table: Table,
@@ -178,12 +103,13 @@ def slide(
     settings: Settings | None = None,
     finger: Finger | None = None,
     prior: Prior | None = None,
+    choose: Callable[[Found, Table, Settings, NDArray[np.float64]], Goal] = safest,
     journal: Journal | None = None,
 ) -> Outcome:
     """Slide the object of a world to the table's edge, where a hand can grasp it.
 
     finger: with the friction it is believed to have. prior: what is believed of the object.
-    journal: hears of each phase, and may know what some have found already.
+    choose: chooses the goal. journal: hears of each phase, and may know what some found already.
     """
     asked = settings or Settings()
     run = journal or Journal()
@@ -206,7 +132,7 @@ def slide(
     found = do(Phase.IDENTIFY, lambda: _identified(done, grid))
     done = replace(done, found=found)
     try:
-        target = do(Phase.PLAN, lambda: _target(world, done, found))
+        target = do(Phase.PLAN, lambda: _target(world, done, found, choose))
     except PushwiseError as error:
         return ended(f"Not moved: {error}")
     done = replace(done, goal=target.goal, plan=target.plan)
@@ -258,7 +184,7 @@ def _explored(
     )
 
 
-def _identified(done: Outcome, grid: CellGrid) -> Identification | ObjectModel:
+def _identified(done: Outcome, grid: CellGrid) -> Found:
     """Learn from the pushes; without any, believe in the same stuff everywhere."""
     if not done.records:
         return uniform_model(grid, done.prior)
@@ -267,19 +193,16 @@ def _identified(done: Outcome, grid: CellGrid) -> Identification | ObjectModel:
     )
 
 
-def _target(world: World, done: Outcome, found: Identification | ObjectModel) -> Target:
+def _target(
+    world: World,
+    done: Outcome,
+    found: Found,
+    choose: Callable[[Found, Table, Settings, NDArray[np.float64]], Goal],
+) -> Target:
     """Choose the best goal that there is a way to."""
     asked = done.settings
     pose = world.observe().pose
-    best = choose_goal(
-        found,
-        done.table,
-        overhang=asked.overhang,
-        grasp_width=asked.grasp_width,
-        max_fall_probability=asked.max_fall_probability,
-        start=pose,
-        seed=asked.seed,
-    )
+    best = choose(found, done.table, asked, pose)
     goals = (best, *best.alternatives)
     for i, goal in enumerate(goals):
         try:
@@ -304,7 +227,7 @@ def _target(world: World, done: Outcome, found: Identification | ObjectModel) ->
 def _followed(
     world: World,
     done: Outcome,
-    found: Identification | ObjectModel,
+    found: Found,
     target: Target,
     run: Journal,
 ) -> Followed:
@@ -325,7 +248,7 @@ def _followed(
     )
 
 
-def _finger(found: Identification | ObjectModel, believed: Finger) -> Finger:
+def _finger(found: Found, believed: Finger) -> Finger:
     """Return the finger as identified, or as believed."""
     return found.finger if isinstance(found, Identification) else believed
 

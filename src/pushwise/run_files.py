@@ -17,12 +17,12 @@ from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
 from pushwise.identification.refine import Refined
 from pushwise.identification.result import Identification, Step
+from pushwise.outcome import Outcome, Phase, Target
 from pushwise.physics.actions import Push
 from pushwise.physics.model import ObjectModel
 from pushwise.planning.follow import End, Followed
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
-from pushwise.pregrasp import Outcome, Phase, Target
 from pushwise.pushes.log import PushLog
 from pushwise.pushes.record import PushRecord
 from pushwise.saved import load, load_grid, save

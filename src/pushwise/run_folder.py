@@ -28,9 +28,10 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from pushwise import __version__
 from pushwise.errors import PushwiseError
 from pushwise.identification.prior import Prior
+from pushwise.outcome import Outcome, Phase, Settings
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import Table
-from pushwise.pregrasp import Journal, Outcome, Phase, Settings
+from pushwise.pregrasp import Journal
 from pushwise.pushes.log import PushLog
 from pushwise.pushes.logfile import LogWriter
 from pushwise.pushes.record import PushRecord

@@ -10,11 +10,11 @@ import numpy as np
 from pushwise import __version__
 from pushwise.errors import PushwiseError
 from pushwise.identification.result import Identification
+from pushwise.outcome import Outcome
 from pushwise.physics.model import ObjectModel
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Balance, model_of
-from pushwise.pregrasp import Outcome
 from pushwise.show import report_figures as pictures
 from pushwise.show.page import facts, figure, page, paragraph, ramp, section
 from pushwise.show.report_learned import learned

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.status import Status
 
 from pushwise.identification.result import Identification
-from pushwise.pregrasp import Outcome, Phase
+from pushwise.outcome import Outcome, Phase
 
 if TYPE_CHECKING:
     from types import TracebackType
