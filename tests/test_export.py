@@ -162,7 +162,7 @@ def pushwise(*words: object) -> subprocess.CompletedProcess[str]:
 def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
     """Choose the format by the suffix, keep what exists, and name mistakes in one line."""
     saved, out = tmp_path / "model.json", tmp_path / "object.xml"
-    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger())
+    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(), np.zeros(3))
     pw.save(THIN, saved, known=known)
     done = pushwise("export", saved, "-o", out)
     assert (done.returncode, done.stderr) == (0, "")

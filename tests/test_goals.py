@@ -91,7 +91,7 @@ def test_the_nearer_of_equals_is_taken() -> None:
 
 def test_doubt_asks_for_margin() -> None:
     """Keep the limit when the centre of mass is known to 10 mm, in less than two seconds."""
-    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger())
+    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
     begin = time.process_time()
     goal = pw.choose_goal(HAMMER.model, TABLE, known=known)
     assert time.process_time() - begin < 2.0
@@ -101,7 +101,7 @@ def test_doubt_asks_for_margin() -> None:
 
 def test_no_goal_is_explained() -> None:
     """Say what could be had, how wide parts are, and how much better one would have to know."""
-    known = Known(np.diag([0.05**2, 0.01**2]), None, pw.Finger())
+    known = Known(np.diag([0.05**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
     with pytest.raises(
         PushwiseError, match=r"no goal with 200 mm .* could be had; .* known .* times"
     ):

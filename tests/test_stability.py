@@ -56,7 +56,7 @@ def test_a_table_of_any_polygon() -> None:
 
 def test_the_probability_of_falling_is_gauss_s() -> None:
     """Be right to 0.5 % at the 1 % level, for thousands of poses in a second."""
-    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger())
+    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
     worst = 0.0
     for seed in range(20):
         balance = Balance(BAR, TABLE, known=known, seed=seed)

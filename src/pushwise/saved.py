@@ -31,7 +31,7 @@ _COLUMNS = {
     "model": ["x", "y", "height", "mass", "friction"],
 }
 _SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
-_KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger"]
+_KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift"]
 _FINGER_FIELDS = ["radius", "friction"]
 
 
@@ -113,6 +113,7 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
             "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
             "total_mass_std": known.total_mass_std,
             "finger": {"radius": known.finger.radius, "friction": known.finger.friction},
+            "drift": known.drift.tolist(),
         }
     lines = [f"  {json.dumps(name)}: {_pretty(field)}" for name, field in fields.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -186,6 +187,7 @@ def _known(value: object) -> Known:
         value["centre_of_mass_covariance"],
         None if std is None else _number("total_mass_std", std),
         Finger(*(_number(f"finger {name}", finger[name]) for name in _FINGER_FIELDS)),
+        value["drift"],
     )
 
 

@@ -24,6 +24,8 @@ class Known:
     """Standard deviation of the total mass [kg]; None where pushes did not determine it."""
     finger: Finger
     """The finger the pushes were made with, its friction estimated."""
+    drift: NDArray[np.float64]
+    """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -36,6 +38,9 @@ class Known:
         if np.linalg.eigvalsh(covariance)[0] <= 0.0:
             raise PushwiseError("centre_of_mass_covariance must be positive definite.")
         set_field(self, "centre_of_mass_covariance", covariance)
+        set_field(self, "drift", finite_array("drift", self.drift, (3,)))
+        if np.any(self.drift < 0.0):
+            raise PushwiseError(f"drift must not be negative; got {self.drift.tolist()}.")
         if self.total_mass_std is not None:
             set_field(
                 self, "total_mass_std", positive_number("total_mass_std", self.total_mass_std)

@@ -76,7 +76,7 @@ class Identification:
         std = None
         if total_mass_determined(self.posterior):
             std = self.model.total_mass * self.posterior.total_mass_log_std[0]
-        return Known(self.posterior.centre_of_mass_covariance, std, self.finger)
+        return Known(self.posterior.centre_of_mass_covariance, std, self.finger, self.drift)
 
     def statements(self) -> list[str]:
         """Return what is known and what is not, a sentence each."""
