@@ -22,7 +22,7 @@ def pushwise(*words: object) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """Save a hammer whose centre of mass is known to 5 mm."""
-    known = Known(np.diag([0.005**2, 0.005**2]), None, pw.Finger())
+    known = Known(np.diag([0.005**2, 0.005**2]), None, pw.Finger(), np.zeros(3))
     pw.save(pw.objects.load("hammer").model, tmp_path / "hammer.json", known=known)
     return tmp_path / "hammer.json"
 

@@ -260,8 +260,11 @@ def plan(
     overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
     grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
     table: Annotated[
-        tuple[float, float], typer.Option(help="Width and depth around the origin, in metres.")
-    ] = (1.0, 0.7),
+        str,
+        typer.Option(
+            help="Width x depth around the origin, in m, or a JSON file: corners [[x, y], ...]."
+        ),
+    ] = "1.0x0.7",
     obstacles: Annotated[
         Path | None, typer.Option(help="JSON file: a list of polygons, [[x, y], ...] each, in m.")
     ] = None,
@@ -279,9 +282,9 @@ def plan(
     check_outputs(output, plot, force=force)
     if (goal is None) != edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
-    from pushwise.physics.model import ObjectModel, Table
+    from pushwise.physics.model import ObjectModel
+    from pushwise.planning.files import load_polygons, table_of
     from pushwise.planning.goals import choose_goal
-    from pushwise.planning.plan import load_polygons
     from pushwise.planning.plan import plan as make
     from pushwise.saved import load, load_known
 
@@ -289,7 +292,7 @@ def plan(
     if not isinstance(found, ObjectModel):
         raise PushwiseError(f"{model} holds no model; make one with pushwise identify.")
     known = load_known(model)
-    top = Table.rectangle(*table)
+    top = table_of(table)
     blocks = [] if obstacles is None else load_polygons(obstacles)
     said = ""
     if goal is None:

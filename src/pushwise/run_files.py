@@ -18,7 +18,6 @@ from pushwise.identification.problem import Problem
 from pushwise.identification.refine import Refined
 from pushwise.identification.result import Identification, Step
 from pushwise.outcome import Outcome, Phase, Target
-from pushwise.physics.actions import Push
 from pushwise.physics.model import ObjectModel
 from pushwise.planning.follow import End, Followed
 from pushwise.planning.goals import Goal
@@ -168,16 +167,7 @@ def _read_plan(folder: Path, done: Outcome) -> Read:
         for goal in read_json(folder / "goal.json", kind="goal")["goals"]
     )
     best = Goal(**{**vars(first), "alternatives": tuple(others)})
-    told = read_json(folder / "plan.json", kind="plan")
-    pushes = told["pushes"]
-    plan = Plan(
-        tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
-        np.array([told["start"], *(push["expected_pose"] for push in pushes)]),
-        np.array(told["waypoints"]),
-        told["error"],
-        told["simulations"],
-        told["seconds"],
-    )
+    plan = Plan.load(folder / "plan.json")
     return Read(Target(best, plan), {"goal": best, "plan": plan})
 
 

@@ -1,8 +1,9 @@
 """`follow`: push, look, and plan again, until the object is where it should be.
 
 Every push is the first of a fresh plan from the pose that was seen, so that what the model gets
-wrong is put right by the next one. When a push ends further from its prediction than the model
-says it should, the object is identified again with the pushes made on the way.
+wrong is put right by the next one. A push is only made when the plan says that the object stays
+on the table, with the probability asked for. When one ends outside the model's own prediction
+interval, the object is identified again with the pushes made on the way.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.plan import plan
+from pushwise.planning.plan import Plan, plan
 from pushwise.planning.stability import model_of
-from pushwise.pushes.record import PushRecord
+from pushwise.pushes.record import Noise, PushRecord
+from pushwise.shape.grid import CellGrid
 from pushwise.shape.metric import cell_distance, mean_cell_error
 from pushwise.worlds.world import World
 
@@ -31,7 +33,7 @@ __all__ = ["End", "Followed", "follow"]
 
 Array = NDArray[np.float64]
 
-_SURPRISE = 3.0  # standard deviations of the model's own drift
+_SURPRISE = 3.0  # standard deviations of what the model predicts
 _SMALL = 0.005  # m; a difference no model is changed for
 _STILL = 0.002  # m; an object that moves less did not move
 _PATIENCE = 8  # pushes without getting nearer
@@ -45,9 +47,9 @@ class End(StrEnum):
     REACHED = "the goal is reached"
     FELL = "the object fell off the table"
     BLOCKED = "the object does not move when it is pushed"
-    LOST = "the object cannot be seen or reached by the finger"
+    LOST = "the object is not where it was seen"
     NO_PROGRESS = "the object does not get nearer"
-    NO_PLAN = "there is no plan from where the object is"
+    OUT_OF_REACH = "no pushes lead to the goal from where the object is"
     OUT_OF_PUSHES = "all pushes are spent"
 
 
@@ -106,6 +108,7 @@ def follow(
     simulations = 0
     pose = world.observe().pose
     errors = [mean_cell_error(grid, pose, there)]
+    finger_at: Array | None = None
     still = 0
 
     def ended(end: End, detail: str = "") -> Followed:
@@ -123,6 +126,7 @@ def follow(
                 table,
                 obstacles=obstacles,
                 finger=finger,
+                finger_at=finger_at,
                 method=method,
                 tolerance=0.6 * tolerance,
                 max_fall_probability=max_fall_probability,
@@ -131,11 +135,12 @@ def follow(
                 seed=seed + len(records),
             )
         except PushwiseError as error:
-            return ended(End.NO_PLAN, str(error))
+            return ended(End.OUT_OF_REACH, str(error))
         simulations += planned.simulations
         try:
             record = _pushed(world, planned.pushes[0])
             records.append(record)
+            finger_at = None if record.finger is None else record.finger[-1]
             if record.fell:
                 pose = record.pose[-1]
                 return ended(End.FELL)
@@ -150,8 +155,12 @@ def follow(
             return ended(End.BLOCKED)
         if len(errors) > _PATIENCE and min(errors[-_PATIENCE:]) > min(errors[:-_PATIENCE]) - 1e-3:
             return ended(End.NO_PROGRESS)
-        if isinstance(found, Identification) and _surprising(found, planned.poses[1], pose):
-            found = _identified_again(found, records)
+        if isinstance(found, Identification) and _surprising(planned, record, pose, grid):
+            try:
+                found = _identified_again(found, records)
+            except PushwiseError as error:
+                # The pushes contradict each other: something else moved the object.
+                return ended(End.LOST, str(error))
     return ended(End.REACHED)
 
 
@@ -169,12 +178,16 @@ def _pushed(world: World, push: Push) -> PushRecord:
     raise last
 
 
-def _surprising(found: Identification, expected: Array, pose: Array) -> bool:
+def _surprising(planned: Plan, record: PushRecord, pose: Array, grid: CellGrid) -> bool:
     """Tell whether a push ended where the model says it should hardly ever end."""
+    expected = planned.poses[1]
     off = np.abs(pose - expected)
     off[2] = abs(np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi)
-    far = cell_distance(found.model.grid, pose, expected) > _SMALL
-    return bool(far and np.any(off > _SURPRISE * found.drift))
+    noise = record.noise or Noise()
+    # The pose was measured before the push and after it.
+    measured = np.sqrt(2.0) * np.array([noise.position, noise.position, noise.angle])
+    far = cell_distance(grid, pose, expected) > _SMALL
+    return bool(far and np.any(off > _SURPRISE * np.hypot(planned.spread[0], measured)))
 
 
 def _identified_again(found: Identification, records: list[PushRecord]) -> Identification:
@@ -182,12 +195,6 @@ def _identified_again(found: Identification, records: list[PushRecord]) -> Ident
     problem = found.posterior.problem
     used = {id(record) for record in problem.records}
     new = [record for record in records if id(record) not in used]
-    try:
-        return identify(
-            found.model.grid,
-            [*problem.records, *new],
-            finger=problem.finger,
-            prior=problem.prior,
-        )
-    except PushwiseError:
-        return found  # these pushes tell nothing new
+    return identify(
+        found.model.grid, [*problem.records, *new], finger=problem.finger, prior=problem.prior
+    )

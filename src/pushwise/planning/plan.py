@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +19,16 @@ from pushwise.identification.result import Identification
 from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.contact_search import SEARCHES, Search
+from pushwise.planning.deadline import Deadline, OutOfTimeError
 from pushwise.planning.free import Free
 from pushwise.planning.path import find_path
 from pushwise.planning.pushing import Pusher
+from pushwise.planning.spread import Spread
 from pushwise.planning.stability import Balance
+from pushwise.shape.grid import CellGrid
 from pushwise.shape.metric import cell_distance, mean_cell_error
-from pushwise.shape.polygon import simple_polygon
 
-__all__ = ["Plan", "load_polygons", "plan"]
+__all__ = ["Plan", "plan"]
 
 Array = NDArray[np.float64]
 
@@ -40,8 +43,13 @@ class Plan:
 
     pushes: tuple[Push, ...]
     """What to do, in order; nothing when the goal is already reached."""
+    approaches: tuple[Array, ...]
+    """The finger's way [m] to the start of each push, touching nothing, shape (w, 2) each."""
     poses: Array
     """Pose before the first push and after each [m, m, rad], shape (pushes + 1, 3)."""
+    spread: Array
+    """Standard deviation of the pose after each push [m, m, rad], were the object before it where
+    the plan says, shape (pushes, 3); zero for a model that is certain."""
     waypoints: Array
     """The path that was followed, start and goal included, shape (w, 3)."""
     error: float
@@ -49,25 +57,30 @@ class Plan:
     simulations: int
     """Pushes simulated to find it."""
     seconds: float
-    """Time spent."""
+    """Time spent, compiling excluded."""
 
     def to_json(self) -> str:
         """Return the plan as JSON, a push a line; SI units."""
         lines = [
             json.dumps(
                 {
+                    "approach": way.tolist(),
                     "start": push.start.tolist(),
                     "velocity": push.velocity.tolist(),
                     "duration": push.duration,
                     "expected_pose": pose.tolist(),
+                    "pose_std": std.tolist(),
                 }
             )
-            for push, pose in zip(self.pushes, self.poses[1:], strict=True)
+            for way, push, pose, std in zip(
+                self.approaches, self.pushes, self.poses[1:], self.spread, strict=True
+            )
         ]
         head = {
             "format": "pushwise",
             "version": 1,
             "kind": "plan",
+            "units": "m, s, rad",
             "start": self.poses[0].tolist(),
             "waypoints": self.waypoints.tolist(),
             "error": self.error,
@@ -81,17 +94,44 @@ class Plan:
 
     def table(self) -> str:
         """Return the pushes as a table for people."""
-        lines = ["  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"]
-        for push, pose in zip(self.pushes, self.poses[1:], strict=True):
+        lines = [
+            "  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"
+            "  give or take [mm, rad]"
+        ]
+        for push, pose, std in zip(self.pushes, self.poses[1:], self.spread, strict=True):
             start, velocity = push.start, push.velocity
             lines.append(
                 f"  {start[0]:7.3f} {start[1]:7.3f}   {velocity[0]:7.3f} {velocity[1]:7.3f}    "
                 f"{push.duration:7.2f}  {pose[0]:7.3f} {pose[1]:7.3f} {pose[2]:7.3f}"
+                f"        {1e3 * np.hypot(std[0], std[1]):7.1f} {std[2]:7.3f}"
             )
         return "\n".join(lines)
 
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a plan that `save` wrote."""
+        try:
+            told = json.loads(Path(path).read_text(encoding="utf-8"))
+            if told["kind"] != "plan":
+                raise PushwiseError(f"{path} holds no plan; its kind is {told['kind']!r:.40}.")
+            pushes = told["pushes"]
+            return cls(
+                tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
+                tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
+                np.array([told["start"], *(push["expected_pose"] for push in pushes)]),
+                np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),
+                np.array(told["waypoints"]),
+                told["error"],
+                told["simulations"],
+                told["seconds"],
+            )
+        except OSError as error:
+            raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise PushwiseError(f"{path} is no file of a plan ({error!r}).") from None
+
     def save(self, path: Path | str) -> None:
-        """Write the plan to a JSON file."""
+        """Write the plan to a JSON file; `load` gives the same back."""
         try:
             Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
         except OSError as error:
@@ -106,6 +146,7 @@ def plan(
     *,
     obstacles: Sequence[ArrayLike] = (),
     finger: Finger | None = None,
+    finger_at: ArrayLike | None = None,
     method: str = "batch",
     tolerance: float = 0.02,
     max_pushes: int = 60,
@@ -116,14 +157,14 @@ def plan(
 ) -> Plan:
     """Plan pushes of an object from a pose to another, (x, y, theta) each.
 
-    found: what was identified, or a model, certain unless `known` says how well its centre of
-    mass is known. obstacles: polygons (k, 2) [m]. finger: the one identified when not given.
-    method: "batch" (fewest pushes), "gradient" (Algorithm 2, fewest simulations) or "exhaustive".
-    tolerance: mean distance of the cells from the goal [m]. time_limit: [s], kept within a tenth.
+    found: what was identified, or a model, certain unless `known` says how well it is known.
+    obstacles: polygons (k, 2) [m]. finger: the one identified when not given. finger_at: where
+    it is now (2,) [m]; out of the way when not given. method: "batch" (fewest pushes), "gradient"
+    (Algorithm 2) or "exhaustive". tolerance: mean distance of the cells from the goal [m].
+    time_limit: [s], kept within a tenth; compiling, once an installation, is not in it.
 
     Raises PushwiseError when there is no way, or no pushes were found.
     """
-    begin = time.perf_counter()
     if method not in SEARCHES:
         raise PushwiseError(f"method must be one of {', '.join(SEARCHES)}; got {method!r}.")
     tolerance = positive_number("tolerance", tolerance)
@@ -135,33 +176,48 @@ def plan(
             finger = found.finger
         else:
             finger = Finger() if known is None else known.finger
+    warm_up()
+    deadline = Deadline(limit)
     balance = Balance(found, table, known=known, seed=seed)
     free = Free(balance, obstacles, max_fall_probability=max_fall_probability)
     waypoints = find_path(free, first, last, time_limit=_PATH_SHARE * limit, seed=seed)
-    pusher = Pusher(free, finger, deadline=begin + limit)
+    pusher = Pusher(free, finger, deadline=deadline)
+    if finger_at is not None:
+        pusher.place = finite_array("finger_at", finger_at, (2,))
     drive = _Drive(pusher, SEARCHES[method], tolerance, seed)
-    poses, pushes = drive.along(waypoints, most, begin + limit)
+    try:
+        drive.along(waypoints, most, deadline)
+        spread = Spread(found, table, finger, known=known, seed=seed)
+        deviations = spread.along(drive.poses, drive.pushes, deadline)
+    except OutOfTimeError:
+        why = f"in {limit:g} s, with {len(drive.pushes)} pushes"
+        raise PushwiseError(drive.gave_up(last, why)) from None
     return Plan(
-        tuple(pushes),
-        np.array(poses),
+        tuple(drive.pushes),
+        tuple(drive.approaches),
+        np.array(drive.poses),
+        deviations,
         waypoints,
-        mean_cell_error(balance.model.grid, poses[-1], last),
+        mean_cell_error(balance.model.grid, drive.poses[-1], last),
         pusher.simulations,
-        time.perf_counter() - begin,
+        deadline.spent,
     )
 
 
-def load_polygons(path: Path | str) -> list[Array]:
-    """Read obstacles, polygons (k, 2) each [m], from a JSON file that lists them."""
-    try:
-        listed = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
-    if not isinstance(listed, list):
-        raise PushwiseError(f"{path} must hold a list of polygons; it is {listed!r:.40}.")
-    return [simple_polygon(f"{path}: obstacles[{i}]", each) for i, each in enumerate(listed)]
+@cache
+def warm_up() -> None:
+    """Compile all that planning runs, or load it from disk, by planning round a small wall."""
+    grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
+    model = ObjectModel(grid, np.full(4, 0.1), 0.3)
+    wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
+    free = Free(Balance(model, Table.rectangle(1.2, 1.0)), [wall])
+    start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
+    find_path(free, start, goal, time_limit=60.0)
+    pusher = Pusher(free, Finger())
+    for search in SEARCHES.values():
+        search(pusher, start, goal)
+    pusher.place = np.array([0.05, -0.02])
+    pusher.way_to(start, Push((-0.05, 0.05), (0.1, 0.0), 1.0))
 
 
 class _Drive:
@@ -170,28 +226,34 @@ class _Drive:
     def __init__(self, pusher: Pusher, search: Search, tolerance: float, seed: int) -> None:
         self._pusher, self._search, self._tolerance = pusher, search, tolerance
         self._rng = np.random.default_rng(seed)
+        self.poses: list[Array] = []
+        self.pushes: list[Push] = []
+        self.approaches: list[Array] = []
 
-    def along(self, waypoints: Array, most: int, deadline: float) -> tuple[list[Array], list[Push]]:
-        """Return poses and pushes from the first waypoint to the last."""
-        poses, pushes = [waypoints[0].copy()], list[Push]()
+    def along(self, waypoints: Array, most: int, deadline: Deadline) -> None:
+        """Push from the first waypoint to the last, with `most` pushes."""
+        self.poses = [waypoints[0].copy()]
         left = list(waypoints[1:])
         target = left[0]
         while left:
-            if self._reached(poses[-1], left[0], final=len(left) == 1):
+            deadline.check()
+            pose = self.poses[-1]
+            if self._reached(pose, left[0], final=len(left) == 1):
                 left.pop(0)
                 target = left[0] if left else target
                 continue
-            if len(pushes) == most or time.perf_counter() > deadline:
-                raise PushwiseError(self._gave_up(poses[-1], waypoints[-1], len(pushes), most))
-            found = self._search(self._pusher, poses[-1], target)
-            if found:
-                pushes.append(found[0].push)
-                poses.append(found[0].end)
-                target = left[0]
-            else:
+            if len(self.pushes) == most:
+                raise PushwiseError(self.gave_up(waypoints[-1], f"within {most} pushes"))
+            found = self._search(self._pusher, pose, target)
+            if found is None:
                 # No push brings it nearer: go round by a pose beside the target.
                 target = left[0] + _DETOUR * self._rng.uniform(-1.0, 1.0, 3)
-        return poses, pushes
+                continue
+            self.approaches.append(found.approach)
+            self.pushes.append(found.push)
+            self.poses.append(found.end)
+            self._pusher.place = found.push.start + found.push.duration * found.push.velocity
+            target = left[0]
 
     def _reached(self, pose: Array, waypoint: Array, *, final: bool) -> bool:
         """Tell whether a pose is near enough to a waypoint."""
@@ -202,10 +264,9 @@ class _Drive:
             return True
         return final and mean_cell_error(grid, pose, waypoint) < near
 
-    def _gave_up(self, pose: Array, goal: Array, pushes: int, most: int) -> str:
+    def gave_up(self, goal: Array, why: str) -> str:
         """Say where it ended."""
-        why = f"within {most} pushes" if pushes == most else f"in time, with {pushes} pushes"
-        error = mean_cell_error(self._pusher.grid, pose, goal)
+        error = mean_cell_error(self._pusher.grid, self.poses[-1], goal)
         return (
             f"the goal was not reached {why}: the object ends {error * 1e3:.0f} mm from it, the "
             f"tolerance is {self._tolerance * 1e3:.0f} mm; allow more, or another goal."

@@ -1,30 +1,38 @@
-"""Trying pushes: from a contact to the best moment to stop, one simulation each.
+"""Trying pushes in the model, each simulated once.
 
-A push that stops earlier is the beginning of a longer one, so one simulation shows the outcome
-of every duration; only the coasting after the stop, a millimetre or two, is not in it.
+- Seen from the object, a push is the same wherever on the table it happens. So a simulation is
+  kept and serves from every other pose, but for those where the object would leave the table.
+- A push that stops earlier is the beginning of a longer one. So one simulation shows the outcome
+  of every duration; only the coasting after the stop, a millimetre or two, is not in it.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.physics.actions import Finger, Push
+from pushwise.physics.compiled import compiled
+from pushwise.physics.contact import nearest_feature
+from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, STARTED_INSIDE, roll
+from pushwise.planning.approach import Approach
+from pushwise.planning.deadline import Deadline
 from pushwise.planning.free import Free
+from pushwise.planning.support import inland
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import cell_distance
 from pushwise.shape.polygon import outline_distance, placed
 
 __all__ = ["Candidate", "Pusher", "contacts"]
 
 Array = NDArray[np.float64]
 
-_GAP = 0.003  # m between finger and object at the start
+GAP = 0.003  # m between finger and object at the start
+SPEED = 0.1  # m/s of the finger
+MAX_TRAVEL = 0.3  # m of the finger in a push
 _STEP = 0.002  # m the finger moves in a step of a trial; the end changes by less than 0.1 mm
 _CLEARANCE = 0.015  # m kept from obstacles
 _LOOK = 4  # steps between the poses that are judged
@@ -32,16 +40,48 @@ _LOOK = 4  # steps between the poses that are judged
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A push that was tried from a pose, stopped at the best moment."""
+    """A push that was tried from a pose."""
 
     contact: int
     """Which of the contacts."""
-    push: Push
-    """The push."""
+    turn: float
+    """Angle between the push and the inward normal [rad]."""
+    duration: float
+    """Of the push [s]."""
     end: Array
     """Pose in which the object stops, shape (3,)."""
     gap: float
     """Distance of its cells to the target [m]."""
+
+
+@compiled
+def _moved(poses: Array, by: Array) -> Array:
+    """Return poses (k, 3) seen from an object, when the object is at a pose (3,)."""
+    cos = np.cos(by[2])
+    sin = np.sin(by[2])
+    found = np.empty_like(poses)
+    for i in range(len(poses)):
+        found[i, 0] = by[0] + cos * poses[i, 0] - sin * poses[i, 1]
+        found[i, 1] = by[1] + sin * poses[i, 0] + cos * poses[i, 1]
+        found[i, 2] = by[2] + poses[i, 2]
+    return found
+
+
+@compiled
+def _gaps(poses: Array, target: Array, centroid: Array, spread: float) -> Array:
+    """Return the distance of the cells at poses (k, 3) from a target (3,), as `cell_distance`."""
+    found = np.empty(len(poses))
+    x, y = centroid
+    tx = target[0] + np.cos(target[2]) * x - np.sin(target[2]) * y
+    ty = target[1] + np.sin(target[2]) * x + np.cos(target[2]) * y
+    for i in range(len(poses)):
+        cos = np.cos(poses[i, 2])
+        sin = np.sin(poses[i, 2])
+        dx = poses[i, 0] + cos * x - sin * y - tx
+        dy = poses[i, 1] + sin * x + cos * y - ty
+        turn = 1.0 - np.cos(poses[i, 2] - target[2])
+        found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * spread * turn)
+    return found
 
 
 def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
@@ -51,11 +91,12 @@ def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
     the outline.
     """
     starts = []
+    bx, by = np.ascontiguousarray(grid.outline.T)
+    clear = finger.radius + GAP
     for cell, normal in zip(grid.boundary, grid.normals, strict=True):
         point = grid.centres[cell]
-        clear = finger.radius + _GAP
         # The distance to the outline is how far one may go without passing it by.
-        while (away := outline_distance(grid.outline, point)) < clear - 1e-6:
+        while (away := nearest_feature(point[0], point[1], bx, by)[1]) < clear - 1e-6:
             point = point + max(clear - away, 1e-4) * normal
         starts.append(point)
     return np.array(starts), np.array(grid.normals)
@@ -64,86 +105,131 @@ def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
 class Pusher:
     """Tries pushes of a model among free poses, and counts simulations."""
 
-    def __init__(
-        self,
-        free: Free,
-        finger: Finger,
-        *,
-        speed: float = 0.1,
-        max_travel: float = 0.3,
-        deadline: float = np.inf,
-    ) -> None:
-        """Prepare the model once for all simulations.
-
-        speed, max_travel: of the finger [m/s], [m]. deadline: of `time.perf_counter` [s], after
-        which every attempt fails.
-        """
+    def __init__(self, free: Free, finger: Finger, *, deadline: Deadline | None = None) -> None:
+        """Prepare the model once for all simulations; after the deadline none is made."""
         self.free = free
         self.model = free.balance.model
         self.grid = self.model.grid
         self.finger = finger
         self.simulations = 0
         self.starts, self.normals = contacts(self.grid, finger)
-        self.max_travel = max_travel
-        self._speed, self._deadline = speed, deadline
+        self.approach = Approach(self.grid.outline, self.starts, free.obstacles, finger)
+        self.place: Array | None = None
+        """Where the finger is [m], shape (2,); None while it is out of the way."""
+        self._deadline = deadline
         self._settings = Settings(free.balance.table)
         self._body = body_of(self.model, self._settings)
-        self._ground = ground_of(self.model, self._settings)
+        self._table = ground_of(self.model, self._settings)
+        self._plane = ground_of(self.model, replace(self._settings, table=None))
+        self._centroid = self.grid.centres.mean(axis=0)
+        self._spread = float(np.mean(np.sum((self.grid.centres - self._centroid) ** 2, axis=1)))
+        # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
+        self._seen: dict[tuple[int, float, float, bool], tuple[Array, Array]] = {}
 
     def gap(self, pose: Array, target: Array) -> float:
         """Return the distance of the cells between two poses (3,) [m]."""
-        return float(cell_distance(self.grid, pose, target))
+        return float(self._gaps(pose[None], target)[0])
 
-    def attempt(
+    def until_nearest(
         self, pose: Array, target: Array, contact: int, turn: float = 0.0
     ) -> Candidate | None:
         """Push at a contact, against its normal turned by `turn` [rad], until nearest the target.
 
         None when no moment of the push is nearer than the start, or the way there is not free.
         """
-        if time.perf_counter() > self._deadline:
-            return None
-        cos, sin = np.cos(pose[2] + turn), np.sin(pose[2] + turn)
-        nx, ny = self.normals[contact]
-        direction = -np.array([cos * nx - sin * ny, sin * nx + cos * ny])
-        start = placed(self.starts[contact][None], pose)[0]
-        now = self.gap(pose, target)
-        travel = min(self.max_travel, 1.5 * now + _GAP + 0.02)
-        push = Push(start, self._speed * direction, travel / self._speed)
-        t, poses = self._rolled(pose, push, settle=False)
+        t, poses = self._outcome(pose, contact, turn, MAX_TRAVEL, settle=False)
         if len(t) < 2:
             return None
-        gaps = cell_distance(self.grid, poses, target)
-        good = self._passable(push, t, poses)
-        best = int(np.argmin(np.where(good, gaps, np.inf)))
-        if best == 0 or gaps[best] >= now:
+        gaps = self._gaps(poses, target)
+        if gaps.min() >= gaps[0]:
             return None
-        stopped = Push(start, push.velocity, float(t[best]))
-        return Candidate(contact, stopped, poses[best], float(gaps[best]))
+        good = self._passable(self.ray(pose, contact, turn), t, poses)
+        best = int(np.argmin(np.where(good, gaps, np.inf)))
+        if gaps[best] >= gaps[0]:
+            return None
+        return Candidate(contact, turn, float(t[best]), poses[best], float(gaps[best]))
+
+    def for_travel(
+        self, pose: Array, target: Array, contact: int, travel: float
+    ) -> Candidate | None:
+        """Push at a contact, against its normal, for a way of the finger [m], until all rests.
+
+        None when the push would bring the object nearer and the way there is not free.
+        """
+        t, poses = self._outcome(pose, contact, 0.0, travel, settle=True)
+        if len(t) < 2:
+            return None
+        before, after = self._gaps(poses[[0, -1]], target)
+        if after < before and not self._passable(self.ray(pose, contact, 0.0), t, poses)[-1]:
+            return None
+        return Candidate(contact, 0.0, (travel + GAP) / SPEED, poses[-1], float(after))
 
     def settled(self, pose: Array, target: Array, tried: Candidate) -> Candidate | None:
         """Return a candidate with the pose in which the object comes to rest; None if not free."""
-        t, poses = self._rolled(pose, tried.push, settle=True)
-        if len(t) < 2 or not self._passable(tried.push, t, poses)[-1]:
+        push = self.push(pose, tried)
+        t, poses = self._rolled(pose, push, settle=True, edge=True)
+        ray = (push.start, push.velocity)
+        if len(t) < 2 or not self._passable(ray, t, poses)[-1]:
             return None
-        return Candidate(tried.contact, tried.push, poses[-1], self.gap(poses[-1], target))
+        return replace(tried, end=poses[-1], gap=self.gap(poses[-1], target))
 
-    def _rolled(self, pose: Array, push: Push, *, settle: bool) -> tuple[Array, Array]:
+    def push(self, pose: Array, tried: Candidate) -> Push:
+        """Return a candidate of a pose as a push."""
+        return Push(*self.ray(pose, tried.contact, tried.turn), tried.duration)
+
+    def ray(self, pose: Array, contact: int, turn: float) -> tuple[Array, Array]:
+        """Return where a push at a contact starts [m] and its velocity [m/s], (2,) each."""
+        cos, sin = np.cos(pose[2] + turn), np.sin(pose[2] + turn)
+        nx, ny = self.normals[contact]
+        start = placed(self.starts[contact][None], pose)[0]
+        return start, -SPEED * np.array([cos * nx - sin * ny, sin * nx + cos * ny])
+
+    def way_to(self, pose: Array, push: Push) -> Array | None:
+        """Return the finger's way to where a push starts, shape (w, 2); None if there is none."""
+        if self.place is None:
+            return push.start[None].copy()
+        return self.approach.path(pose, self.place, push.start)
+
+    def _gaps(self, poses: Array, target: Array) -> Array:
+        """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
+        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._spread)
+        return found
+
+    def _outcome(
+        self, pose: Array, contact: int, turn: float, travel: float, *, settle: bool
+    ) -> tuple[Array, Array]:
+        """Return times (k,) and poses (k, 3) of a push, from what was simulated where possible."""
+        key = (contact, turn, travel, settle)
+        duration = (travel + GAP) / SPEED
+        if key not in self._seen:
+            push = Push(*self.ray(np.zeros(3), contact, turn), duration)
+            self._seen[key] = self._rolled(np.zeros(3), push, settle=settle, edge=False)
+        t, seen = self._seen[key]
+        poses = _moved(seen, np.array(pose))
+        if inland(self.free.rules.shape, poses):
+            return t, poses
+        push = Push(*self.ray(pose, contact, turn), duration)
+        return self._rolled(pose, push, settle=settle, edge=True)
+
+    def _rolled(self, pose: Array, push: Push, *, settle: bool, edge: bool) -> tuple[Array, Array]:
         """Simulate, and return times (k,) and poses (k, 3) to judge; nothing after a fall."""
+        if self._deadline is not None:
+            self._deadline.check()
         self.simulations += 1
         # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
-        step = self._settings if settle else replace(self._settings, dt=_STEP / self._speed)
-        ending, count, track = roll(
-            self._body,
-            self._ground,
-            action_of(self.model, push, self.finger),
-            pose,
-            np.zeros(3),
-            time_step(push, self.finger, step),
-            push.duration,
-            settle,
-            None,
-        )
+        step = self._settings if settle else replace(self._settings, dt=_STEP / SPEED)
+        with interrupts_held():
+            ending, count, track = roll(
+                self._body,
+                self._table if edge else self._plane,
+                action_of(self.model, push, self.finger),
+                pose,
+                np.zeros(3),
+                time_step(push, self.finger, step),
+                push.duration,
+                settle,
+                None,
+            )
         if ending == STARTED_INSIDE:
             return track.t[:0], track.pose[:0]
         last = count if ending == DONE else max(count - 2 * _LOOK, 0)
@@ -151,14 +237,17 @@ class Pusher:
         kept = np.unique(np.append(np.arange(0, last, often), last))
         return track.t[kept], track.pose[kept]
 
-    def _passable(self, push: Push, t: Array, poses: Array) -> NDArray[np.bool_]:
+    def _passable(self, ray: tuple[Array, Array], t: Array, poses: Array) -> NDArray[np.bool_]:
         """Return up to which pose the way is free, for the object and the finger, (k,)."""
         # Real pushes stray from their prediction; where the object already is close, it may be.
         near = not self.free(poses[:1], clearance=_CLEARANCE)[0]
         free = self.free(poses, clearance=0.0 if near else _CLEARANCE)
+        start, velocity = ray
         for polygon in self.free.obstacles:
             for i, instant in enumerate(t):
-                at = push.start + min(float(instant), push.duration) * push.velocity
-                free[i] &= outline_distance(polygon, at) > self.finger.radius
+                # After the push the finger stands; looking at it a bit further on does no harm.
+                free[i] &= (
+                    outline_distance(polygon, start + instant * velocity) > self.finger.radius
+                )
         passable: NDArray[np.bool_] = np.logical_and.accumulate(free)
         return passable

@@ -15,7 +15,7 @@ from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import nearest_feature
 from pushwise.physics.load import inside_polygon
 
-__all__ = ["Shape", "fall_share", "falls", "margin", "margins", "support"]
+__all__ = ["Shape", "fall_share", "falls", "inland", "margin", "margins", "support"]
 
 Array = NDArray[np.float64]
 
@@ -141,6 +141,19 @@ def margins(shape: Shape, poses: Array, point: Array) -> Array:
         hull, _ = support(shape, poses[i])
         found[i] = margin(hull, point[0], point[1])
     return found
+
+
+@compiled
+def inland(shape: Shape, poses: Array) -> bool:
+    """Tell whether all of the object is on the table at every pose (p, 3), whichever way it turns.
+
+    There a push moves it as it would anywhere else.
+    """
+    for i in range(len(poses)):
+        _, d = nearest_feature(poses[i, 0], poses[i, 1], shape.table[:, 0], shape.table[:, 1])
+        if -d <= shape.reach:
+            return False
+    return True
 
 
 @compiled

@@ -1,0 +1,148 @@
+"""How the finger gets from one push to the next without touching anything.
+
+The shortest way from corner to corner, all of them kept clear of object and obstacles (A* over
+the lines of sight between them, each looked at only when the search gets there).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from pushwise.physics.actions import Finger
+from pushwise.physics.compiled import compiled
+from pushwise.physics.contact import nearest_feature
+from pushwise.shape.polygon import placed
+
+__all__ = ["Approach"]
+
+Array = NDArray[np.float64]
+
+_CLEAR = 0.001  # m kept between the finger and everything else on the way
+_WIDE = 0.01  # m by which corners of the way are further out
+_RETREAT = 0.002  # m between the places tried on the way back from the last push
+_RETREATS = 25
+
+
+@compiled
+def _sees(a: Array, b: Array, corners: Array, ends: NDArray[np.int64], gap: float) -> bool:
+    """Tell whether the line between two points (2,) keeps `gap` from polygons, corners (c, 2).
+
+    ends: where each polygon ends in `corners`. Either point must be outside them.
+    """
+    ex = b[0] - a[0]
+    ey = b[1] - a[1]
+    square = ex * ex + ey * ey
+    begin = 0
+    for end in ends:
+        px = corners[begin:end, 0].copy()
+        py = corners[begin:end, 1].copy()
+        begin = end
+        apart = max(a[0], b[0]) + gap < px.min() or px.max() + gap < min(a[0], b[0])
+        if apart or max(a[1], b[1]) + gap < py.min() or py.max() + gap < min(a[1], b[1]):
+            continue
+        for x, y in ((a[0], a[1]), (b[0], b[1])):
+            _, d = nearest_feature(x, y, px, py)
+            if d < gap:
+                return False
+        for i in range(px.size):
+            dx = px[i] - a[0]
+            dy = py[i] - a[1]
+            s = min(max((dx * ex + dy * ey) / square, 0.0), 1.0) if square > 0.0 else 0.0
+            if np.hypot(dx - s * ex, dy - s * ey) < gap:
+                return False
+            # The side from the corner before crosses the line.
+            before = (px[i - 1] - a[0]) * ey - (py[i - 1] - a[1]) * ex
+            after = dx * ey - dy * ex
+            fx = px[i] - px[i - 1]
+            fy = py[i] - py[i - 1]
+            first = (a[0] - px[i]) * fy - (a[1] - py[i]) * fx
+            last = (b[0] - px[i]) * fy - (b[1] - py[i]) * fx
+            if before * after < 0.0 and first * last < 0.0:
+                return False
+    return True
+
+
+class Approach:
+    """Ways of a finger round an object and obstacles."""
+
+    def __init__(
+        self, outline: Array, starts: Array, obstacles: Sequence[Array], finger: Finger
+    ) -> None:
+        """Prepare for an outline (k, 2) and places clear of it (b, 2), in the grid frame [m]."""
+        self._outline, self._obstacles = outline, obstacles
+        self._gap = finger.radius + _CLEAR
+        around = outline[ConvexHull(outline).vertices]
+        self._around = np.concatenate([_wider(around, finger.radius + _WIDE), starts])
+        self._fixed = [_wider(corners, finger.radius + _WIDE) for corners in obstacles]
+
+    def path(self, pose: Array, begin: Array, end: Array) -> Array | None:
+        """Return the way (w, 2) from one place (2,) to another with the object at a pose (3,).
+
+        It begins with a step back from the object, where the finger still touches it. None
+        when every way is blocked.
+        """
+        outline = placed(self._outline, pose)
+        polygons = [outline, *self._obstacles]
+        corners = np.concatenate(polygons)
+        ends = np.cumsum([len(polygon) for polygon in polygons])
+        off = _clear_of(outline, begin, self._gap)
+        nodes = np.concatenate([[off, end], placed(self._around, pose), *self._fixed])
+        way = _shortest(nodes, corners, ends, self._gap)
+        if way is None:
+            return None
+        return way if np.array_equal(off, begin) else np.concatenate([begin[None], way])
+
+
+def _clear_of(outline: Array, place: Array, gap: float) -> Array:
+    """Return a place (2,) nearby that is `gap` clear of an outline (k, 2), if there is one."""
+    bx, by = np.ascontiguousarray(outline.T)
+    if nearest_feature(place[0], place[1], bx, by)[1] >= gap:
+        return place
+    ring = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    for step in range(1, _RETREATS + 1):
+        there = place + step * _RETREAT * np.column_stack([np.cos(ring), np.sin(ring)])
+        apart = [nearest_feature(x, y, bx, by)[1] for x, y in there.tolist()]
+        if max(apart) >= gap:
+            off: Array = there[int(np.argmax(apart))]
+            return off
+    return place
+
+
+def _shortest(nodes: Array, corners: Array, ends: NDArray[np.int64], gap: float) -> Array | None:
+    """Return the shortest way (w, 2) over nodes (n, 2) from the first to the second, by A*."""
+    left = np.hypot(*(nodes - nodes[1]).T)
+    parent = np.full(len(nodes), -1)
+    # Estimated length, length so far, node, the node before it; seen only when its turn comes.
+    queue = [(float(left[0]), 0.0, 0, 0)]
+    while queue:
+        _, so_far, i, before = heapq.heappop(queue)
+        if parent[i] >= 0 or not _sees(nodes[before], nodes[i], corners, ends, gap):
+            continue
+        parent[i] = before
+        if i == 1:
+            way = [1]
+            while way[-1] != 0:
+                way.append(int(parent[way[-1]]))
+            return nodes[way[::-1]]
+        length = so_far + np.hypot(*(nodes - nodes[i]).T)
+        for j in np.flatnonzero(parent < 0).tolist():
+            heapq.heappush(queue, (float(length[j] + left[j]), float(length[j]), j, i))
+    return None
+
+
+def _wider(polygon: Array, by: float) -> Array:
+    """Return points (3 k, 2) `by` [m] off the corners of a polygon, square to its sides, between.
+
+    Three of them, so that the lines between them keep most of that distance.
+    """
+    side = np.roll(polygon, -1, axis=0) - polygon
+    normal = np.column_stack([side[:, 1], -side[:, 0]]) / np.hypot(*side.T)[:, None]
+    before = np.roll(normal, 1, axis=0)
+    middle = normal + before
+    middle /= np.maximum(np.hypot(*middle.T), 1e-9)[:, None]
+    return np.concatenate([polygon + by * out for out in (before, middle, normal)])

@@ -1,0 +1,35 @@
+"""A time limit that everything in planning looks at before it does what takes time."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+__all__ = ["Deadline", "OutOfTimeError"]
+
+
+class OutOfTimeError(Exception):
+    """Raised where the time is up; `plan` turns it into a sentence."""
+
+
+class Deadline:
+    """A moment after which planning stops."""
+
+    def __init__(self, seconds: float) -> None:
+        """Set it this many seconds from now."""
+        self._begin = perf_counter()
+        self._end = self._begin + seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it was set."""
+        return perf_counter() - self._begin
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up."""
+        return perf_counter() > self._end
+
+    def check(self) -> None:
+        """Raise OutOfTimeError when the time is up."""
+        if self.passed:
+            raise OutOfTimeError
