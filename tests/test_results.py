@@ -1,0 +1,24 @@
+"""The committed tables say what the committed rows say."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pushwise.experiments.rows import read_rows
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+
+
+@pytest.mark.parametrize("name", ["heatmaps", "samples"])
+def test_tables_are_those_of_the_rows(name: str, tmp_path: Path) -> None:
+    """Write the same table from the rows again."""
+    folder = RESULTS / name
+    if not (folder / "rows.csv").exists():
+        pytest.skip(f"{name} has not been run")
+    experiment = import_module(f"pushwise.experiments.{name}")
+    table = experiment.report(read_rows(folder / "rows.csv"), tmp_path)
+    assert (folder / "table.md").read_text(encoding="utf-8") == table + "\n"
+    assert {path.name for path in tmp_path.iterdir()} | {"rows.csv"} == {
+        path.name for path in folder.iterdir()
+    }
