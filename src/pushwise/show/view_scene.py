@@ -6,6 +6,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from pushwise.shape.polygon import placed
 from pushwise.show.drawing import ellipse
 from pushwise.show.prism import prism
 from pushwise.show.viewed import Viewed
@@ -63,7 +64,10 @@ class Scene:
         shown = self._viewed.shown[name]
         top = float(shown.values.max())
         share = shown.values / top if top > 0.0 else np.zeros_like(shown.values)
-        self.cells.batched_colors = colormaps[shown.scheme](share, bytes=True)[:, :3]
+        colours = colormaps[shown.scheme](share)[:, :3]
+        # Viser takes the colours of many instances for amounts of light, not for sRGB.
+        light = np.where(colours < 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+        self.cells.batched_colors = np.rint(255.0 * light).astype(np.uint8)
 
     def place(self, pose: Array) -> None:
         """Put the object at a pose (3,)."""
@@ -91,8 +95,8 @@ class Scene:
     def _add_cells(self) -> viser.BatchedMeshHandle:
         grid = self._viewed.model.grid
         n = grid.n_cells
-        # A gap of a twentieth shows where one cell ends and the next begins.
-        sides = np.column_stack([np.full((n, 2), 0.95 * grid.cell_size), grid.heights])
+        # A gap shows where one cell ends and the next begins.
+        sides = np.column_stack([np.full((n, 2), 0.92 * grid.cell_size), grid.heights])
         return self._scene.add_batched_meshes_simple(
             "/object/cells",
             _CUBE,
@@ -178,19 +182,25 @@ class Scene:
         """Light it so that colours can be read: Viser's own lights wash them out."""
         self._scene.configure_environment_map(None)
         self._scene.configure_default_lights(enabled=False)
-        self._scene.add_light_ambient("/light/sky", intensity=1.9)
+        self._scene.add_light_ambient("/light/sky", intensity=2.2)
         self._scene.add_light_directional(
-            "/light/sun", intensity=0.9, cast_shadow=True, position=(0.6, -0.8, 1.6)
+            "/light/sun", intensity=1.6, cast_shadow=True, position=(0.6, -0.8, 1.6)
         )
 
     def _look(self, server: viser.ViserServer) -> None:
-        """Look at the whole table from the side of the smaller y."""
-        corners = self._viewed.table.polygon
-        middle = corners.mean(axis=0)
-        far = float(np.ptp(corners, axis=0).max())
+        """Look from the side of the smaller y at where things happen, or at the whole table."""
+        viewed = self._viewed
+        poses = [record.pose[0] for record in viewed.records]
+        if viewed.waypoints is not None:
+            poses += list(viewed.waypoints)
+        shown = viewed.table.polygon
+        if poses:
+            shown = np.vstack([placed(viewed.model.grid.outline, pose) for pose in poses])
+        x, y = (0.5 * (shown.min(axis=0) + shown.max(axis=0))).tolist()
+        far = float(np.ptp(shown, axis=0).max())
         server.initial_camera.fov = np.radians(40.0)
-        server.initial_camera.look_at = (*middle.tolist(), 0.0)
-        server.initial_camera.position = (middle[0], middle[1] - 0.8 * far, 0.95 * far)
+        server.initial_camera.look_at = (x, y, 0.0)
+        server.initial_camera.position = (x, y - 0.85 * far, 1.05 * far)
 
 
 def _put(node: viser.SceneNodeHandle, pose: Array) -> None:
