@@ -20,7 +20,7 @@ SQUARE = pw.ObjectModel(
 
 def pusher(model: pw.ObjectModel, *obstacles: list[tuple[float, float]]) -> Pusher:
     """Return a pusher of a model on the large table."""
-    return Pusher(Free(Balance(model, TABLE), obstacles), pw.Finger())
+    return Pusher(Free(Balance(model, TABLE), obstacles), pw.Finger(), np.zeros(3))
 
 
 @pytest.mark.parametrize("name", pw.objects.names)

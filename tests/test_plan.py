@@ -1,7 +1,6 @@
 """`plan`: pushes that reach the goal, plain words when they cannot, and the saved file."""
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +8,13 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
 from pushwise.planning.contact_search import SEARCHES
 from pushwise.planning.free import Free
+from pushwise.planning.plan import warm_up
 from pushwise.planning.stability import Balance
 from pushwise.shape.metric import mean_cell_error
+from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model
 TABLE = pw.Table.rectangle(2.4, 2.4)
@@ -65,8 +67,8 @@ def test_a_goal_that_is_reached_needs_no_push() -> None:
     assert plan.error == pytest.approx(0.005)
 
 
-def test_what_cannot_be_planned_is_said_in_time() -> None:
-    """Name the reason, and keep the time limit within 10 %."""
+def test_what_cannot_be_planned_is_said() -> None:
+    """Name the reason."""
     pit = [(-0.5, -0.5), (0.5, -0.5), (0.5, -0.45), (-0.5, -0.45)]
     ring = [
         pit,
@@ -83,16 +85,81 @@ def test_what_cannot_be_planned_is_said_in_time() -> None:
         ),
         ((0, 0, 0), (0.9, 0, 0), TABLE, ring, "no path was found"),
         ((0, 0, 0), (0.1, 0, 0), pw.Table.rectangle(0.05, 0.05), (), "start .* is not free"),
+        ((0, 0, np.nan), (0.1, 0, 0), TABLE, (), "start must be finite"),
+        ((0, 0, 0), (0.1, 0), TABLE, (), r"goal must have shape \(3,\)"),
+        ((0, 0, 0), (0.1, 0, 0), TABLE, [[(0, 0), (1, 1)]], r"obstacles\[0\] must have at least"),
     )
     for start, goal, table, obstacles, said in cases:
-        begin = time.perf_counter()
         with pytest.raises(PushwiseError, match=said):
-            pw.plan(HAMMER, start, goal, table, obstacles=obstacles, time_limit=2.0)
-        assert time.perf_counter() - begin < 2.2
+            pw.plan(HAMMER, start, goal, table, obstacles=obstacles)
     with pytest.raises(PushwiseError, match=r"not reached within 1 pushes: the object ends .* mm"):
         pw.plan(HAMMER, (0, 0, 0), (0.9, 0, 2), TABLE, max_pushes=1)
     with pytest.raises(PushwiseError, match="method must be one of batch, gradient, exhaustive"):
         pw.plan(HAMMER, (0, 0, 0), (0.9, 0, 2), TABLE, method="magic")
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop within 10 % of the limit where no push is good enough, and say how far it came."""
+    clock = Ticking()
+    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", clock)
+    with pytest.raises(PushwiseError, match=r"not reached in 1 s, with \d+ pushes: .* mm from it"):
+        pw.plan(
+            HAMMER, (0, 0, 0), (0.3, 0.1, 2), TABLE, tolerance=1e-6, method=method, time_limit=1
+        )
+    assert 1.0 < clock.now < 1.1
+
+
+def test_compiling_is_not_in_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the clock after everything was compiled."""
+    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", Ticking())
+    warm_up.cache_clear()
+    plan = pw.plan(HAMMER, (0, 0, 0), (0.3, 0.1, 2), TABLE, method="gradient", time_limit=1)
+    warm = pw.plan(HAMMER, (0, 0, 0), (0.3, 0.1, 2), TABLE, method="gradient", time_limit=1)
+    assert plan.seconds == pytest.approx(warm.seconds)
+
+
+def test_error_bars_follow_what_is_known() -> None:
+    """Know poses exactly with a certain model, and less well the less is known of its balance."""
+    way = (HAMMER, (0, 0, 0), (0.3, 0.1, 0.5), TABLE)
+    sure = pw.plan(*way, method="gradient")
+    assert sure.spread.shape == (len(sure.pushes), 3)
+    assert not sure.spread.any()
+    drift = np.array([1e-3, 2e-3, 1e-2])
+    stds = (1e-6, 0.002, 0.01)
+    known = [Known(std**2 * np.eye(2), None, pw.Finger(), drift) for std in stds]
+    spread = [pw.plan(*way, method="gradient", known=each).spread for each in known]
+    assert spread[0][0] == pytest.approx(drift, rel=1e-3)
+    assert spread[1][0, 2] < spread[2][0, 2]
+
+
+def test_no_push_of_a_plan_risks_a_fall() -> None:
+    """Pass only poses of which the object falls with at most the probability allowed."""
+    table = pw.Table.rectangle(0.8, 0.6)
+    known = Known(np.diag([0.006**2, 0.006**2]), None, pw.Finger(), np.zeros(3))
+    goal = pw.choose_goal(HAMMER, table, known=known, start=(0, 0, 0))
+    plan = pw.plan(HAMMER, (0, 0, 0), goal.pose, table, known=known)
+    balance = Balance(HAMMER, table, known=known)
+    pose = np.zeros(3)
+    for push in plan.pushes:
+        path = pw.simulate(HAMMER, push, pose, table=table)
+        # On the way 256 samples are looked at: 1 % is right to 2 %.
+        assert balance.fall_probabilities(path.pose).max() < 0.03
+        pose = path.pose[-1]
+    beyond = goal.pose.copy()
+    side = table.polygon[(goal.edge + 1) % 4] - table.polygon[goal.edge]
+    beyond[:2] += 0.25 * np.array([side[1], -side[0]]) / np.hypot(*side)
+    with pytest.raises(PushwiseError, match=r"would fall there with probability|off the table"):
+        pw.plan(HAMMER, (0, 0, 0), beyond, table, known=known)
+
+
+def test_a_goal_close_to_an_obstacle_is_reached() -> None:
+    """Keep less distance where the goal leaves less."""
+    low = HAMMER.grid.outline[:, 1].min()
+    wall = [(-0.4, low - 0.1), (0.8, low - 0.1), (0.8, low - 0.008), (-0.4, low - 0.008)]
+    plan = pw.plan(HAMMER, (0.2, 0.2, 0.0), (0.2, 0.0, 0.0), TABLE, obstacles=[wall])
+    room = Free(Balance(HAMMER, TABLE), [wall])
+    assert room(replayed(HAMMER, plan, np.array([0.2, 0.2, 0.0]))).all()
 
 
 def test_plans_are_saved(tmp_path: Path) -> None:
@@ -104,5 +171,11 @@ def test_plans_are_saved(tmp_path: Path) -> None:
     assert len(saved["pushes"]) == len(plan.pushes)
     assert saved["pushes"][-1]["expected_pose"] == plan.poses[-1].tolist()
     assert saved["pushes"][0]["start"] == plan.pushes[0].start.tolist()
+    again = pw.Plan.load(tmp_path / "plan.json")
+    assert again.to_json() == plan.to_json()
+    (tmp_path / "torn.json").write_text('{"kind": "plan"')
+    for name, said in (("torn", "no file of a plan"), ("none", "cannot read")):
+        with pytest.raises(PushwiseError, match=said):
+            pw.Plan.load(tmp_path / f"{name}.json")
     with pytest.raises(PushwiseError, match="cannot write"):
         plan.save(tmp_path / "nowhere" / "plan.json")

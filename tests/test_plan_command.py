@@ -32,12 +32,17 @@ def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
     out, picture = tmp_path / "plan.json", tmp_path / "plan.png"
     blocks = tmp_path / "blocks.json"
     blocks.write_text("[[[0.3, 0.2], [0.4, 0.2], [0.4, 0.3]]]")
+    table = tmp_path / "table.json"
+    table.write_text("[[-0.6, -0.4], [0.6, -0.4], [0.6, 0.1], [0.2, 0.5], [-0.6, 0.5]]")
     done = pushwise(
         *("plan", model, "--goal", -0.2, -0.1, 1.0, "-o", out),
-        *("--plot", picture, "--obstacles", blocks, "--method", "gradient"),
+        *("--plot", picture, "--obstacles", blocks, "--method", "gradient", "--table", table),
     )
     assert (done.returncode, done.stderr) == (0, "")
-    count = len(json.loads(out.read_text())["pushes"])
+    pushes = json.loads(out.read_text())["pushes"]
+    count = len(pushes)
+    assert all(push["pose_std"][0] > 0.0 for push in pushes)
+    assert all(push["approach"][-1] == push["start"] for push in pushes)
     assert f"{count} pushes" in done.stdout
     assert len(done.stdout.splitlines()) == count + 2
     assert picture.stat().st_size > 10_000
@@ -58,6 +63,8 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
         ((model,), "give either --goal x y theta or --edge"),
         ((model, "--goal", 5, 0, 0), "is not free: that is off the table"),
         ((model, "--goal", 0, 0, 0, "--obstacles", model), "must hold a list of polygons"),
+        ((model, "--goal", 0, 0, 0, "--table", "1x-1"), "depth must be greater than zero"),
+        ((model, "--goal", 0, 0, 0, "--table", "round.json"), "cannot read round.json"),
     ):
         done = pushwise("plan", *words, "-o", out)
         assert done.returncode == 1

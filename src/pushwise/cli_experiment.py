@@ -99,6 +99,8 @@ def heatmaps(
 def stability(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the table.")],
     cases: Annotated[int, typer.Option(help="How many objects to let go.")] = 500,
+    cluster: Cluster = None,
+    check: Check = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Let objects go at edges and corners in MuJoCo, beside the margin of stability.
@@ -107,7 +109,7 @@ def stability(
     """
     from pushwise.experiments.stability import run
 
-    typer.echo(run(output, cases=cases, json=json))
+    typer.echo(run(output, cases=cases, cluster=cluster, check=check, json=json))
 
 
 @experiment.command()
@@ -118,16 +120,26 @@ def planning(
     part: Annotated[
         list[str] | None, typer.Option(help="ideal, mujoco, obstacles or goals; all when not given")
     ] = None,
+    cluster: Cluster = None,
+    check: Check = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
 
     Example: pushwise experiment planning -o results/planning
     """
-    from pushwise.experiments.planning import PARTS, run
+    from pushwise.experiments.planning import run
 
-    parts = tuple(part) if part else PARTS
-    typer.echo(run(output, models=models, goals=goals, parts=parts, json=json))
+    told = run(
+        output,
+        models=models,
+        goals=goals,
+        parts=tuple(part or ()),
+        cluster=cluster,
+        check=check,
+        json=json,
+    )
+    typer.echo(told)
 
 
 @experiment.command()

@@ -2,77 +2,93 @@
 
 from __future__ import annotations
 
-import csv
-import json as json_format
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from pushwise import objects
+from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.sweep import conduct
 from pushwise.physics.model import Table
 from pushwise.planning.stability import Balance
 from pushwise.shape.polygon import placed
 from pushwise.worlds.mujoco import MuJoCo
 
-__all__ = ["Case", "compare", "run"]
+__all__ = ["rows_of", "run"]
 
+_TABLE = Table.rectangle(0.8, 0.6)
 _NEAR = 0.04  # m the centre of mass is from an edge at most
-_SURE = 0.005  # m; a margin that must decide
+_SURE = 5.0  # mm; a margin that must decide
 
 
-@dataclass(frozen=True)
-class Case:
-    """An object let go at a pose."""
-
-    name: str
-    x: float
-    y: float
-    theta: float
-    margin: float
-    fell: bool
-
-
-def compare(*, cases: int = 500, seed: int = 0) -> Iterator[Case]:
-    """Let objects of random masses go at random poses, half at an edge, half at a corner."""
-    rng = np.random.default_rng(seed)
-    table = Table.rectangle(0.8, 0.6)
-    for i in range(cases):
-        thing = objects.load(objects.names[i % len(objects.names)]).sample(rng)
-        theta = rng.uniform(-np.pi, np.pi)
-        centre = placed(thing.model.centre_of_mass[None], np.array([0.0, 0.0, theta]))[0]
-        at = np.array([0.4, 0.3]) + rng.uniform(-_NEAR, _NEAR, 2)
-        if i % 2:
-            at[1] = rng.uniform(-0.2, 0.2)
-        pose = np.append(at - centre, theta)
-        margin = Balance(thing.model, table).margins(pose[None])[0]
-        fell = MuJoCo(thing, table, pose=pose).fell
-        x, y, _ = pose
-        yield Case(thing.name, x, y, theta, float(margin), fell)
+def rows_of(setting: Row) -> list[Row]:
+    """Let an object of random masses go at a random pose, at an edge or at a corner."""
+    case = setting["case"]
+    assert isinstance(case, int)
+    rng = np.random.default_rng(case)
+    thing = objects.load(objects.names[case % len(objects.names)]).sample(rng)
+    theta = float(rng.uniform(-np.pi, np.pi))
+    centre = placed(thing.model.centre_of_mass[None], np.array([0.0, 0.0, theta]))[0]
+    at = np.array([0.4, 0.3]) + rng.uniform(-_NEAR, _NEAR, 2)
+    if rng.random() < 0.5:
+        at[1] = rng.uniform(-0.2, 0.2)
+    pose = np.append(at - centre, theta)
+    margin = float(Balance(thing.model, _TABLE).margins(pose[None])[0])
+    return [
+        {
+            "object": thing.name,
+            "x": pose[0],
+            "y": pose[1],
+            "theta": theta,
+            # None where nothing of the object is on the table.
+            "margin_mm": 1e3 * margin if np.isfinite(margin) else None,
+            "fell": MuJoCo(thing, _TABLE, pose=pose).fell,
+        }
+    ]
 
 
-def run(output: Path, *, cases: int = 500, json: bool = False) -> str:
-    """Write all cases to `stability.csv` in a folder and return a summary."""
-    output.mkdir(parents=True, exist_ok=True)
-    rows = list(compare(cases=cases))
-    with (output / "stability.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Case))
-        writer.writerows(astuple(row) for row in rows)
-    sure = [row for row in rows if abs(row.margin) > _SURE]
-    wrong = sum(row.fell != (row.margin < 0.0) for row in rows)
-    sure_wrong = sum(row.fell != (row.margin < 0.0) for row in sure)
-    facts = {
-        "cases": len(rows),
-        "fell": sum(row.fell for row in rows),
-        "wrong": wrong,
-        "margin_above_5_mm": len(sure),
-        "wrong_above_5_mm": sure_wrong,
-    }
-    if json:
-        return json_format.dumps(facts)
-    return (
-        f"{len(rows)} cases, {facts['fell']} fell: the margin was wrong in {wrong}; "
-        f"of {len(sure)} with a margin above 5 mm, in {sure_wrong}."
-    )
+def run(
+    output: Path,
+    *,
+    cases: int = 500,
+    cluster: str | None = None,
+    check: float | None = None,
+    json: bool = False,
+) -> str:
+    """Let objects go, and return how often the margin was wrong; the rest is as in `conduct`."""
+    settings: list[Row] = [{"case": case} for case in range(cases)]
+    return conduct(rows_of, settings, output, _report, cluster=cluster, check=check, json=json)
+
+
+def _report(rows: list[Row], folder: Path) -> str:
+    """Write ``table.md`` and the figure; return the table."""
+    margins = (row["margin_mm"] for row in rows)
+    margin = np.array([-np.inf if each is None else each for each in margins], float)
+    fell = np.array([row["fell"] for row in rows], bool)
+    wrong = fell != (margin < 0.0)
+    lines = [
+        "| margin of the centre of mass | cases | fell | the margin was wrong |",
+        "|---|---|---|---|",
+    ]
+    for words, some in (
+        (f"outside by more than {_SURE:g} mm", margin < -_SURE),
+        (f"within {_SURE:g} mm", np.abs(margin) <= _SURE),
+        (f"inside by more than {_SURE:g} mm", margin > _SURE),
+        ("all", np.ones(len(rows), bool)),
+    ):
+        lines.append(f"| {words} | {some.sum()} | {fell[some].sum()} | {wrong[some].sum()} |")
+    table = "\n".join(lines)
+    write_text(folder / "table.md", table + "\n")
+    figure = Figure(figsize=(6.0, 3.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    edges = np.arange(-40.0, 42.0, 2.0)
+    axes.hist([margin[~fell], margin[fell]], edges.tolist(), stacked=True, label=["rested", "fell"])
+    axes.axvline(0.0, color="0.3", linewidth=0.8)
+    axes.set_xlabel("margin of the centre of mass [mm]")
+    axes.set_ylabel("objects let go in MuJoCo")
+    axes.legend(frameon=False)
+    figure.savefig(folder / "stability.png", dpi=150)
+    return table

@@ -4,8 +4,10 @@ Within the tree a pose is that of the frame at the cells' centroid: there the sh
 two poses is straight in x, y and theta, and its length closed. When nothing is in the way the
 straight line is the optimum, and no tree is grown.
 
-(OMPL has an RRT*, too. Its checks would be calls back into Python; compiled together with ours,
-a check of a pose takes a few microseconds.)
+OMPL has an RRT*, too. With the hammer round a wall (`tests/test_path.py`) ours takes 0.27 s of
+processor time for a way of 1.26 m (five seeds, 1.16 to 1.34); OMPL 2.0.1 with the same check of a
+pose takes 0.24 s for 1.32 m and 1.2 s for 1.33 m (three seeds, 1.19 to 1.43; one of three within
+0.06 s). So it saves nothing, and a check costs 14 us as a call back into Python, 7 us in here.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def plan(
     balance = Balance(found, table, known=known, seed=seed)
     free = Free(balance, obstacles, max_fall_probability=max_fall_probability)
     waypoints = find_path(free, first, last, time_limit=_PATH_SHARE * limit, seed=seed)
-    pusher = Pusher(free, finger, deadline=deadline)
+    pusher = Pusher(free, finger, last, deadline=deadline)
     if finger_at is not None:
         pusher.place = finite_array("finger_at", finger_at, (2,))
     drive = _Drive(pusher, SEARCHES[method], tolerance, seed)
@@ -213,7 +213,7 @@ def warm_up() -> None:
     free = Free(Balance(model, Table.rectangle(1.2, 1.0)), [wall])
     start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
     find_path(free, start, goal, time_limit=60.0)
-    pusher = Pusher(free, Finger())
+    pusher = Pusher(free, Finger(), goal)
     for search in SEARCHES.values():
         search(pusher, start, goal)
     pusher.place = np.array([0.05, -0.02])

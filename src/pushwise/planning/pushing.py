@@ -34,7 +34,7 @@ GAP = 0.003  # m between finger and object at the start
 SPEED = 0.1  # m/s of the finger
 MAX_TRAVEL = 0.3  # m of the finger in a push
 _STEP = 0.002  # m the finger moves in a step of a trial; the end changes by less than 0.1 mm
-_CLEARANCE = 0.015  # m kept from obstacles
+_CLEARANCES = (0.015, 0.01, 0.005)  # m kept from obstacles, where the goal leaves as much
 _LOOK = 4  # steps between the poses that are judged
 
 
@@ -105,8 +105,18 @@ def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
 class Pusher:
     """Tries pushes of a model among free poses, and counts simulations."""
 
-    def __init__(self, free: Free, finger: Finger, *, deadline: Deadline | None = None) -> None:
-        """Prepare the model once for all simulations; after the deadline none is made."""
+    def __init__(
+        self,
+        free: Free,
+        finger: Finger,
+        goal: Array,
+        *,
+        deadline: Deadline | None = None,
+    ) -> None:
+        """Prepare the model once for all simulations on the way to a goal (3,).
+
+        After the deadline none is made.
+        """
         self.free = free
         self.model = free.balance.model
         self.grid = self.model.grid
@@ -117,6 +127,8 @@ class Pusher:
         self.place: Array | None = None
         """Where the finger is [m], shape (2,); None while it is out of the way."""
         self._deadline = deadline
+        kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
+        self._clearance = next(kept, 0.0)
         self._settings = Settings(free.balance.table)
         self._body = body_of(self.model, self._settings)
         self._table = ground_of(self.model, self._settings)
@@ -240,8 +252,8 @@ class Pusher:
     def _passable(self, ray: tuple[Array, Array], t: Array, poses: Array) -> NDArray[np.bool_]:
         """Return up to which pose the way is free, for the object and the finger, (k,)."""
         # Real pushes stray from their prediction; where the object already is close, it may be.
-        near = not self.free(poses[:1], clearance=_CLEARANCE)[0]
-        free = self.free(poses, clearance=0.0 if near else _CLEARANCE)
+        near = not self.free(poses[:1], clearance=self._clearance)[0]
+        free = self.free(poses, clearance=0.0 if near else self._clearance)
         start, velocity = ray
         for polygon in self.free.obstacles:
             for i, instant in enumerate(t):
