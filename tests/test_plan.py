@@ -60,6 +60,21 @@ def test_plans_go_round_obstacles() -> None:
     assert len(plan.waypoints) > 2
 
 
+def test_a_finger_that_is_fenced_in_is_lifted() -> None:
+    """Plan from a place in a pit, and begin with a push that the finger is lowered to."""
+    square = [(-0.05, -0.05), (0.05, -0.05), (0.05, 0.05), (-0.05, 0.05)]
+    box = pw.ObjectModel(pw.CellGrid.from_outline(square, cell_size=0.05), np.full(4, 0.1), 0.3)
+    side = [(0.4, 0.4), (0.5, 0.4), (0.5, 0.42), (0.4, 0.42)]
+    pit = [side, [(x, y + 0.08) for x, y in side]]
+    pit += [[(y, x) for x, y in wall][::-1] for wall in pit]
+    way = (box, (0, 0, 0), (0.2, 0, 0), TABLE)
+    fenced = pw.plan(*way, obstacles=pit, finger_at=(0.45, 0.45))
+    assert len(fenced.approaches[0]) == 1
+    free = pw.plan(*way, obstacles=pit, finger_at=(0.2, 0.2))
+    assert free.approaches[0][0] == pytest.approx([0.2, 0.2])
+    assert len(free.approaches[0]) > 1
+
+
 def test_a_goal_that_is_reached_needs_no_push() -> None:
     """Return an empty plan, turned once round, too."""
     plan = pw.plan(HAMMER, (0.1, 0.0, 0.0), (0.105, 0.0, 2 * np.pi), TABLE)

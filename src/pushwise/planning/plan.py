@@ -44,7 +44,8 @@ class Plan:
     pushes: tuple[Push, ...]
     """What to do, in order; nothing when the goal is already reached."""
     approaches: tuple[Array, ...]
-    """The finger's way [m] to the start of each push, touching nothing, shape (w, 2) each."""
+    """The finger's way [m] to the start of each push, touching nothing, shape (w, 2) each; the
+    start alone where it is lowered from above: at first, or when it was fenced in."""
     poses: Array
     """Pose before the first push and after each [m, m, rad], shape (pushes + 1, 3)."""
     spread: Array
@@ -244,7 +245,11 @@ class _Drive:
                 continue
             if len(self.pushes) == most:
                 raise PushwiseError(self.gave_up(waypoints[-1], f"within {most} pushes"))
+            fenced = self._pusher.fenced
             found = self._search(self._pusher, pose, target)
+            if found is None and self._pusher.fenced > fenced:
+                self._pusher.place = None  # out of a hollow the finger is lifted
+                continue
             if found is None:
                 # No push brings it nearer: go round by a pose beside the target.
                 target = left[0] + _DETOUR * self._rng.uniform(-1.0, 1.0, 3)

@@ -125,7 +125,9 @@ class Pusher:
         self.starts, self.normals = contacts(self.grid, finger)
         self.approach = Approach(self.grid.outline, self.starts, free.obstacles, finger)
         self.place: Array | None = None
-        """Where the finger is [m], shape (2,); None while it is out of the way."""
+        """Where the finger is [m], shape (2,); None while it is lifted."""
+        self.fenced = 0
+        """How many pushes the finger could not get at along the table."""
         self._deadline = deadline
         kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
         self._clearance = next(kept, 0.0)
@@ -200,7 +202,9 @@ class Pusher:
         """Return the finger's way to where a push starts, shape (w, 2); None if there is none."""
         if self.place is None:
             return push.start[None].copy()
-        return self.approach.path(pose, self.place, push.start)
+        way = self.approach.path(pose, self.place, push.start)
+        self.fenced += way is None
+        return way
 
     def _gaps(self, poses: Array, target: Array) -> Array:
         """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
