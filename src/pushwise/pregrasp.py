@@ -38,7 +38,8 @@ __all__ = ["Journal", "safest", "slide"]
 T = TypeVar("T")
 
 _AROUND = 0.05  # m around the object of which the cloud is kept
-_TIME_LIMIT = 60.0  # s; only a planner that found nothing by then is stopped
+_TIME_LIMIT = 20.0  # s; plans take one or two, only a planner that finds nothing is stopped
+_TRIED = 3  # goals to which a way is looked for
 
 
 @runtime_checkable
@@ -204,7 +205,7 @@ def _target(
     pose = world.observe().pose
     best = choose(found, done.table, asked, pose)
     goals = (best, *best.alternatives)
-    for i, goal in enumerate(goals):
+    for i, goal in enumerate(goals[:_TRIED]):
         try:
             way = plan(
                 found,
@@ -221,7 +222,7 @@ def _target(
             why = str(error)
             continue
         return Target(replace(goal, alternatives=goals[i + 1 :]), way)
-    raise PushwiseError(f"there is no way to any of the {len(goals)} best goals; the last: {why}")
+    raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
 
 
 def _followed(

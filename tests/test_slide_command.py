@@ -1,0 +1,79 @@
+"""`pushwise slide`: what a person meets on the command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pushwise as pw
+
+MAIN = "from pushwise.cli import main; main()"
+COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)
+
+
+def slide(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-c", MAIN, "slide", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """Slide a scanned coaster, too small to overhang by 50 mm without falling."""
+    folder = tmp_path_factory.mktemp("own")
+    side = 0.03
+    outline = [[-side, -side], [side, -side], [side, side], [-side, side]]
+    pw.save(pw.CellGrid.from_outline(outline, cell_size=0.01), folder / "coaster.json")
+    return folder, slide(*COASTER, "--json", cwd=folder)
+
+
+def test_what_has_no_goal_is_reported_as_such(
+    done: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    """Exit 1 with the reason on stderr, and leave every file there is something to write in."""
+    folder, ran = done
+    told = json.loads(ran.stdout)
+    assert ran.returncode == 1
+    assert not told["success"]
+    assert told["goal"] is None
+    assert "there is no goal with 50 mm overhang" in told["verdict"]
+    assert ran.stderr.splitlines()[-1].startswith("pushwise: Not moved: there is no goal")
+    assert "Traceback" not in ran.stderr
+    left = {file.name for file in (folder / "slide-coaster").iterdir()}
+    assert {"run.json", "outcome.json", "grid.json", "cloud.npz", "model.json"} <= left
+    assert {"report.html", "object.xml", "object.urdf", "object.sdf"} <= left
+    assert not any(name.startswith(".") for name in left)
+
+
+def test_another_run_is_overwritten_only_when_forced(
+    done: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    """Say in one line what is different."""
+    folder, _ = done
+    refused = slide(*COASTER, "--seed", 1, cwd=folder)
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[-1] == (
+        "pushwise: slide-coaster holds a run with seed 0, not 1; choose another folder, or add "
+        "--force to overwrite it."
+    )
+    slide(*COASTER, "--seed", 1, "--force", cwd=folder)
+    run = json.loads((folder / "slide-coaster" / "run.json").read_text())
+    assert run["settings"]["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("anvil", "neither a file nor an object; the objects are box, hammer"),
+        ("depth.png", "make a grid of it with pushwise scan"),
+    ],
+)
+def test_what_cannot_be_slid_is_refused(what: str, said: str, tmp_path: Path) -> None:
+    """Say in one line what would be right."""
+    (tmp_path / "depth.png").write_bytes(b"")
+    refused = slide(what, cwd=tmp_path)
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()
+    assert said in line
