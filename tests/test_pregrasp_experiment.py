@@ -1,0 +1,66 @@
+"""`pushwise experiment pregrasp`: its settings, and how it counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
+from pushwise.outcome import Settings
+from pushwise.planning.stability import Balance
+
+TABLE = pw.Table()
+
+
+def test_the_hammer_meets_every_variant_and_others_one() -> None:
+    """Give every variant the same trials; ask for more trials and keep the old settings."""
+    few, many = settings_of(trials=2), settings_of(trials=3)
+    assert all(setting in many for setting in few)
+    for variant in VARIANTS:
+        trials = [
+            s["trial"]
+            for s in few
+            if (s["world"], s["object"], s["variant"], s["goal"])
+            == ("mujoco", "hammer", variant, "safest")
+        ]
+        assert trials == [0, 1]
+    boxes = [s for s in few if (s["world"], s["object"]) == ("mujoco", "box")]
+    assert [s["variant"] for s in boxes] == ["identified", "identified"]
+
+
+def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
+    """Count falls and objects without a goal as what they are."""
+    ends = {"identified": "grasped", "unlimited": "no goal", "even": "fell"}
+    rows = [
+        {**s, "end": ends[str(s["variant"])], "success": False, "pushes": 3, "centre_off_mm": 1.0}
+        for s in settings_of(trials=2)
+    ]
+    table = report(rows, tmp_path)
+    assert "| sampled | identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
+    assert "| sampled | unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
+    assert "| safest | even | 0 of 2 | 2 | 0 | 0 | 0 |  |" in table
+    assert "| all | 18 of 18 |" in table
+    assert (tmp_path / "figure.png").exists()
+
+
+def test_sampled_goals_are_believed_to_be_stable() -> None:
+    """Sample different goals for different seeds, each overhanging and at rest in the model."""
+    model = pw.objects.load("hammer").model
+    goals = [sampled(model, TABLE, Settings(seed=seed), np.zeros(3)) for seed in range(5)]
+    margins = Balance(model, TABLE).margins(np.array([goal.pose for goal in goals]))
+    assert (margins > 0.0).all()
+    assert np.allclose(margins, [goal.margin for goal in goals])
+    assert all(0.05 <= goal.overhang <= 0.15 + 1e-9 for goal in goals)
+    assert len({tuple(goal.pose) for goal in goals}) == 5
+
+
+def test_a_top_heavy_thing_has_no_sampled_goal() -> None:
+    """Refuse when no sampled pose is stable."""
+    side = 0.03
+    outline = [[-side, -side], [side, -side], [side, side], [-side, side]]
+    grid = pw.CellGrid.from_outline(outline, cell_size=0.01)
+    coaster = pw.ObjectModel(grid, mass=np.full(grid.n_cells, 0.01), friction=0.3)
+    with pytest.raises(PushwiseError, match="none of 500 sampled goals is safe"):
+        sampled(coaster, TABLE, Settings(), np.zeros(3))
