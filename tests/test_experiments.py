@@ -49,9 +49,7 @@ def test_identification(tmp_path: Path) -> None:
 
 def test_samples(tmp_path: Path) -> None:
     """Predict better from nine pushes than from one."""
-    settings = [
-        s for s in small(samples.settings_of(models=1, splits=1)) if s["pushes"] in (1, 9)
-    ]
+    settings = [s for s in small(samples.settings_of(models=1, splits=1)) if s["pushes"] in (1, 9)]
     rows = [{**s, **row} for s in settings for row in samples.rows_of(s)]
     one, nine = (numbers(where(rows, pushes=n), "error_mm") for n in (1, 9))
     assert (nine < one).all()

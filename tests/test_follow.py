@@ -37,6 +37,20 @@ class Stubborn:
         """Do nothing."""
 
 
+class Slippery(Stubborn):
+    """A world whose object slides to and fro, whatever is done to it."""
+
+    def __init__(self) -> None:
+        """Start on one side."""
+        super().__init__()
+        self.x = 0.02
+
+    def observe(self) -> Observation:
+        """See it on the other side each time."""
+        self.x = -self.x
+        return Observation(np.zeros((0, 3)), (self.x, 0.0, 0.0))
+
+
 def test_noise_is_corrected() -> None:
     """Reach the goal with a clumsy arm, noisy poses and another object's masses."""
     rng = np.random.default_rng(0)
@@ -79,6 +93,7 @@ def test_a_reached_goal_needs_nothing() -> None:
     [
         (Stubborn(), GOAL, 40, End.BLOCKED, ""),
         (Stubborn(), GOAL, 1, End.OUT_OF_PUSHES, ""),
+        (Slippery(), GOAL, 40, End.NO_PROGRESS, ""),
         (Stubborn(fell=True), GOAL, 40, End.FELL, ""),
         (Stubborn(gone=True), GOAL, 40, End.LOST, "the camera sees nothing"),
         (Stubborn(), (5.0, 0.0, 0.0), 40, End.OUT_OF_REACH, "goal .* off the table"),

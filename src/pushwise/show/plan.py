@@ -24,7 +24,10 @@ __all__ = ["plot_plan"]
 def plot_plan(
     plan: Plan, grid: CellGrid, table: Table, path: Path, *, obstacles: Sequence[ArrayLike] = ()
 ) -> None:
-    """Draw a plan on its table to a picture file, from light (start) to dark (goal)."""
+    """Draw a plan on its table to a picture file, from light (start) to dark (goal).
+
+    Arrows are pushes, dotted lines the finger's ways between them.
+    """
     figure = Figure(figsize=(8.0, 6.0), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -34,6 +37,8 @@ def plot_plan(
     colours = colormaps["viridis_r"](np.linspace(0.1, 1.0, len(plan.poses)))
     for pose, colour in zip(plan.poses, colours, strict=True):
         axes.add_patch(Polygon(placed(grid.outline, pose), fill=False, edgecolor=colour))
+    for way, colour in zip(plan.approaches, colours, strict=False):
+        axes.plot(*way.T, color=colour, linewidth=0.7, linestyle=":")
     for push, colour in zip(plan.pushes, colours, strict=False):
         x, y = push.start
         dx, dy = push.duration * push.velocity
