@@ -13,11 +13,11 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Drawing", "colours", "ellipse"]
+__all__ = ["Drawing", "colours", "ellipse", "gradient"]
 
 Array = NDArray[np.float64]
 
-ELLIPSE = 2.4477  # standard deviations to the border of 95 % in the plane
+_ELLIPSE = 2.4477  # standard deviations to the border of 95 % in the plane
 _MARGIN = 0.05  # of the larger side, around everything
 _LETTER = 0.036  # of the width: the height of the scale bar's label
 _SMALL_LETTER = 0.075  # the same in a picture that is shown small
@@ -135,7 +135,7 @@ def ellipse(centre: Array, covariance: Array) -> Array:
     values, axes = np.linalg.eigh(covariance)
     angle = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    ring: Array = centre + (ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)).T
+    ring: Array = centre + (_ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)).T
     return ring
 
 
@@ -147,3 +147,12 @@ def colours(values: Array, scheme: str) -> list[str]:
     top = float(values.max())
     share = values / top if top > 0.0 else np.zeros_like(values)
     return [to_hex(colour) for colour in colormaps[scheme](share)]
+
+
+def gradient(scheme: str) -> str:
+    """Return a colour map from left to right, as CSS."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    stops = [to_hex(colour) for colour in colormaps[scheme](np.linspace(0.0, 1.0, 9))]
+    return f"linear-gradient(to right, {', '.join(stops)})"

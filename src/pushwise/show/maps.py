@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.show.drawing import ellipse
+from pushwise.show.quantities import Quantity, quantities
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from pushwise.identification.result import Identification
 
 __all__ = ["plot_maps"]
 
-_ELLIPSE = 2.4477  # standard deviations to the border of 95 % in the plane
 _CENTRE = "tab:red"
 
 
@@ -30,24 +30,8 @@ def plot_maps(found: Identification, path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    posterior = found.posterior
-    known = found.known.total_mass_std is not None
-    mass, load = found.model.mass, posterior.load
-    # Without forces only shares of the whole are known: grams would be the prior's.
-    maps = (
-        ("Mass", 1e3 * mass, "mass of a cell [g]", "viridis")
-        if known
-        else ("Mass", 1e2 * mass / mass.sum(), "share of the total mass [%]", "viridis"),
-        ("Friction load", 1e3 * load, "friction load of a cell [mN]", "viridis")
-        if known
-        else ("Friction load", 1e2 * load / load.sum(), "share of the total load [%]", "viridis"),
-        (
-            "Uncertainty of the load",
-            1e2 * np.expm1(posterior.log_load_std),
-            "standard deviation of its share [%]",
-            "Purples",
-        ),
-    )
+    shown = quantities(found)
+    maps = [shown[name] for name in ("mass", "load", "uncertainty")]
     low, high = found.model.grid.outline.min(axis=0), found.model.grid.outline.max(axis=0)
     margin = 0.08 * float((high - low).max())
     width, depth = (high - low + 2.0 * margin).tolist()
@@ -59,22 +43,22 @@ def plot_maps(found: Identification, path: Path) -> None:
     if not tall:
         size = (3 * (side + 1.4), side * depth / width + 1.6)
     figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, values, label, colours) in zip(axes.flat, maps, strict=True):
-        _draw_cells(figure, ax, found, values, label, colours)
+    for ax, each in zip(axes.flat, maps, strict=True):
+        _draw_cells(figure, ax, found, each)
         _draw_centre(ax, found)
         ax.set_xlim(1e3 * (low[0] - margin), 1e3 * (high[0] + margin))
         ax.set_ylim(1e3 * (low[1] - margin), 1e3 * (high[1] + margin))
         ax.set_aspect("equal")
-        ax.set_title(title, loc="left")
+        ax.set_title(each.title, loc="left")
         ax.set_xlabel("x [mm]")
         ax.set_ylabel("y [mm]")
     for ax in axes.flat if not tall else ():
         ax.label_outer()
     for ax in axes.flat[:-1] if tall else ():
         ax.set_xlabel("")
-    count = len(posterior.problem.records)
+    count = len(found.posterior.problem.records)
     pushes = "1 push" if count == 1 else f"{count} pushes"
-    figure.suptitle(f"{found.method}: {pushes}, {len(mass)} cells")
+    figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     try:
@@ -86,31 +70,24 @@ def plot_maps(found: Identification, path: Path) -> None:
         plt.close(figure)
 
 
-def _draw_cells(
-    figure: Figure,
-    ax: Axes,
-    found: Identification,
-    values: NDArray[np.float64],
-    label: str,
-    colours: str,
-) -> None:
-    """Colour the cells by values (n,), with a bar beside them and the outline around them."""
+def _draw_cells(figure: Figure, ax: Axes, found: Identification, shown: Quantity) -> None:
+    """Colour the cells by a quantity, with a bar beside them and the outline around them."""
     from matplotlib.collections import PolyCollection
 
     grid = found.model.grid
     corners = 0.5 * grid.cell_size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     squares = PolyCollection(
         list(1e3 * (grid.centres[:, None, :] + corners)),
-        array=values,
-        cmap=colours,
+        array=shown.values,
+        cmap=shown.scheme,
         edgecolor="white",
         linewidth=0.4,
     )
-    squares.set_clim(0.0, float(values.max()))
+    squares.set_clim(0.0, float(shown.values.max()))
     ax.add_collection(squares)
     closed = 1e3 * np.vstack([grid.outline, grid.outline[:1]])
     ax.plot(closed[:, 0], closed[:, 1], color="0.15", linewidth=1.2)
-    figure.colorbar(squares, ax=ax, label=label, pad=0.02)
+    figure.colorbar(squares, ax=ax, label=f"of a cell [{shown.unit}]", pad=0.02)
 
 
 def _draw_centre(ax: Axes, found: Identification) -> None:
@@ -119,14 +96,12 @@ def _draw_centre(ax: Axes, found: Identification) -> None:
 
     halo = [withStroke(linewidth=3.5, foreground="white")]
     x, y = 1e3 * found.model.centre_of_mass
-    values, axes = np.linalg.eigh(found.posterior.centre_of_mass_covariance)
-    angle = np.linspace(0.0, 2.0 * np.pi, 100)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    ring = 1e3 * _ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)
+    ring = 1e3 * ellipse(found.model.centre_of_mass, found.posterior.centre_of_mass_covariance)
+    ring = np.vstack([ring, ring[:1]])
     ax.plot(x, y, ".", color=_CENTRE, markersize=5, zorder=4, label="centre of mass")
     ax.plot(
-        x + ring[0],
-        y + ring[1],
+        ring[:, 0],
+        ring[:, 1],
         color=_CENTRE,
         linewidth=1.5,
         path_effects=halo,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 
-import numpy as np
+from pushwise.show.drawing import gradient
 
 __all__ = ["facts", "figure", "page", "paragraph", "ramp", "section"]
 
@@ -60,9 +60,5 @@ def facts(values: Mapping[str, str]) -> str:
 
 def ramp(scheme: str, top: str) -> str:
     """Return the scale of a map's colours, from zero to a number with its unit."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    stops = ", ".join(to_hex(colour) for colour in colormaps[scheme](np.linspace(0.0, 1.0, 9)))
-    shown = f'<i style="background: linear-gradient(to right, {stops})"></i>'
+    shown = f'<i style="background: {gradient(scheme)}"></i>'
     return f'<div class="ramp"><span>0</span>{shown}<span>{escape(top)}</span></div>'

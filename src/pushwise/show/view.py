@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from contextlib import AbstractContextManager, redirect_stdout
 
-import numpy as np
 import viser
 
 from pushwise.errors import PushwiseError
+from pushwise.show.drawing import gradient
 from pushwise.show.quantities import Quantity
 from pushwise.show.view_replay import Replay
 from pushwise.show.view_scene import Scene, pose_of
@@ -102,13 +102,9 @@ def _silence() -> AbstractContextManager[object]:
 
 def _legend(shown: Quantity) -> str:
     """Return the scale of the colours, from zero to the largest value."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    stops = ", ".join(to_hex(c) for c in colormaps[shown.scheme](np.linspace(0.0, 1.0, 9)))
     return (
         '<div style="display:flex;align-items:center;gap:0.5em;font-size:0.8em;'
         'padding:0.2em 0.75em 0.5em"><span>0</span><span style="flex:1;height:0.7em;'
-        f'border-radius:0.35em;background:linear-gradient(to right,{stops})"></span>'
+        f'border-radius:0.35em;background:{gradient(shown.scheme)}"></span>'
         f"<span>{shown.top}</span></div>"
     )
