@@ -279,7 +279,7 @@ def test_triangles_fill_the_polygon(name: str) -> None:
 def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
     """Offer what is known of it, on a table of the usual size, with nothing to replay."""
     thing = pw.objects.load("wrench")
-    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(0.008, 0.2))
+    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(0.008, 0.2), np.zeros(3))
     pw.save(thing.model, tmp_path / "wrench.json", known=known)
     viewed = Viewed.load(tmp_path / "wrench.json")
     assert list(viewed.shown) == ["mass", "friction", "load"]
