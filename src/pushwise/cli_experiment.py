@@ -161,3 +161,37 @@ def pregrasp(
     from pushwise.experiments.pregrasp import run
 
     typer.echo(run(output, trials=trials, cluster=cluster, check=check, json=json))
+
+
+@experiment.command()
+def real(
+    data: Annotated[Path, typer.Argument(help="Folder with tables of real pushes.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
+    pushes: Annotated[
+        list[int] | None, typer.Option(help="Learn from so many; 0 for a fifth of a set.")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Random choices of the pushes learned from.")] = 3,
+    only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = "",
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Also learn without each addition to the model.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn from real pushes of other laboratories and predict the rest, beside their own.
+
+    Example: pushwise experiment real data/mit_push -o results/real --only window10_90 --pushes 10
+    """
+    from pushwise.experiments.real import COUNTS, run
+
+    typer.echo(
+        run(
+            data,
+            output,
+            counts=tuple(pushes) if pushes else COUNTS,
+            draws=draws,
+            only=only,
+            ablate=ablate,
+            json=json,
+            progress=lambda line: typer.echo(line, err=True),
+        )
+    )

@@ -40,7 +40,7 @@ class Touches:
                 continue
             for k in (0, -1) if starts else (-1,):
                 seen = (record.push, record.pose[k], record.finger[k])
-                if k == 0 or abs(self._gap(Calibration(), radius, *seen)[0]) < NEAR:
+                if k == 0 or self._gap(Calibration(), radius, *seen)[0] < NEAR:
                     self._seen.append(seen)
 
     def __len__(self) -> int:

@@ -1,0 +1,278 @@
+"""`pushwise experiment real`: pushes other laboratories recorded, learned from few, and predicted.
+
+From k random pushes of a set (start and end pose, the finger's path) the load, the finger's
+friction and the errors of the set-up are learned; all other pushes are predicted from where they
+start. How patchy the load may be is chosen by the evidence. Beside it: the same with an even load,
+the known feet where an object stands on some, and what others predicted, each on the same pushes.
+"""
+
+from __future__ import annotations
+
+import csv
+import json as json_format
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.experiments.real_data import RealSet, grid_over, real_sets
+from pushwise.identification.calibration import Calibration
+from pushwise.identification.holdout import predicted_ends, uniform_model
+from pushwise.identification.identify import identify
+from pushwise.identification.prior import Prior
+from pushwise.identification.result import Identification
+from pushwise.physics.actions import Finger
+from pushwise.physics.model import ObjectModel
+from pushwise.pushes.record import PushRecord
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["Row", "compare", "learn", "run"]
+
+Array = NDArray[np.float64]
+
+SHARE = 0.2  # of a set, what the published predictions were learned from
+COUNTS = (5, 10, 20, 30, 0)  # pushes to learn from; 0 stands for that share
+FINGER_FRICTION = 0.3  # metal on metal
+RADIUS_DOUBT = 3e-4  # m
+SPREADS = (1.0, 3.0)  # of the load: uneven, on feet
+ENOUGH = 10  # pushes to choose the spread by
+NEAR_FEET = 0.025  # m
+EDGE = 0.0707  # m; what a radian counts in the combined error of Zhou et al.
+
+
+@dataclass(frozen=True)
+class Row:
+    """How well one method predicts the pushes that were not learned from."""
+
+    set: str
+    pushes: int  # learned from
+    draw: int  # which random ones
+    method: str
+    mm: float  # mean distance of the tracked origins
+    deg: float  # mean difference of the angles
+    combined_mm: float  # mm and 70.7 mm a radian
+    tested: int
+    near_feet: float  # share of the learned load within 25 mm of the true feet; nan without feet
+    seconds: float  # of learning
+
+
+def setup_prior(data: RealSet, spread: float, radius: float, *, calibrate: bool = True) -> Prior:
+    """Return what is believed of a set: up to a millimetre or so is off, and how even the load.
+
+    An end of the finger that was not measured is uncertain along the push, as a tool is.
+    """
+    if not calibrate:
+        # A doubt of nothing: poses inside the finger are still moved out of it.
+        return Prior(mass_spread=spread, mass_length=0.25, finger_doubt=0.4, radius_doubt=1e-9)
+    return Prior(
+        mass_spread=spread,
+        mass_length=0.25,
+        finger_doubt=0.4,
+        radius_doubt=RADIUS_DOUBT / radius,
+        tip_doubt=1e-3,
+        tool_doubt=2e-3 if data.end_estimated else 0.0,
+        frame_doubt=1e-3,
+        frame_angle_doubt=0.02,
+        touching=data.touching,
+    )
+
+
+def learn(
+    data: RealSet,
+    records: Sequence[PushRecord],
+    *,
+    spreads: Sequence[float] = SPREADS,
+    calibrate: bool = True,
+) -> Identification:
+    """Identify the object of a set; of several spreads of the load the most probable one.
+
+    Which one it is shows in the first `ENOUGH` pushes.
+    """
+    radius = finger_radius(data)
+
+    def identified(some: Sequence[PushRecord], spread: float) -> Identification:
+        return identify(
+            grid_over(data.outline),
+            some,
+            finger=Finger(radius, FINGER_FRICTION),
+            prior=setup_prior(data, spread, radius, calibrate=calibrate),
+        )
+
+    found = {spread: identified(records[:ENOUGH], spread) for spread in spreads}
+    best = max(found, key=lambda spread: found[spread].posterior.refined.evidence)
+    return found[best] if len(records) <= ENOUGH else identified(records, best)
+
+
+def finger_radius(data: RealSet) -> float:
+    """Return the radius of the finger [m]."""
+    if data.radius is None:
+        raise PushwiseError(f"set {data.name}: the radius of the finger is not stated.")
+    return data.radius
+
+
+def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
+    """Return a model that stands on feet: each shared among the cells around it."""
+    weight = np.full(grid.n_cells, 1e-4)
+    for foot, share in zip(feet, shares, strict=True):
+        near = np.prod(np.clip(1.0 - np.abs(grid.centres - foot) / grid.cell_size, 0, None), axis=1)
+        weight += share * near / near.sum()
+    return ObjectModel(grid, 0.5 * weight / weight.sum(), 0.3)
+
+
+def errors(ends: Array, seen: Array) -> tuple[float, float, float]:
+    """Return mean errors of predicted ends (k, 3): mm, degrees, and combined mm."""
+    off = ends - seen
+    mm = 1e3 * np.hypot(off[:, 0], off[:, 1])
+    turn = np.abs(np.angle(np.exp(1j * off[:, 2])))
+    return float(mm.mean()), float(np.degrees(turn).mean()), float((mm + 1e3 * EDGE * turn).mean())
+
+
+def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
+    """Learn from random pushes of a set and predict the others, with every method.
+
+    ablate: also learn without finding the set-up's errors, and with one belief about the load.
+    """
+    order = np.random.default_rng(draw).permutation(len(data.records))
+    learned = [data.records[i] for i in order[:pushes]]
+    held = order[pushes:]
+    others = [data.records[i] for i in held]
+    seen = np.array([record.pose[-1] for record in others])
+    began = perf_counter()
+    found = learn(data, learned)
+    seconds = perf_counter() - began
+    grid, setup = found.model.grid, found.calibration
+    nominal = Finger(finger_radius(data), FINGER_FRICTION)
+    stated = Calibration(tool=np.array([-data.setback - nominal.radius, 0.0]))
+    if data.setback == 0.0:
+        stated = Calibration()
+    even = uniform_model(grid, Prior())
+
+    def row(method: str, ends: Array, near: float = np.nan, spent: float = 0.0) -> Row:
+        return Row(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
+
+    yield row(
+        "identified",
+        predicted_ends(found.model, others, found.finger, setup),
+        near_feet(found.model, data.feet),
+        seconds,
+    )
+    yield row("even load", predicted_ends(even, others, found.finger, setup))
+    yield row("even load, set-up as stated", predicted_ends(even, others, nominal, stated))
+    if data.feet is not None and data.shares is not None:
+        true = standing_on(grid, data.feet, data.shares)
+        yield row("known feet", predicted_ends(true, others, found.finger, setup))
+        yield row("known feet, set-up as stated", predicted_ends(true, others, nominal, stated))
+    if ablate:
+        for method, other in (
+            ("identified, set-up as stated", learn(data, learned, calibrate=False)),
+            ("identified, load uneven", learn(data, learned, spreads=SPREADS[:1])),
+            ("identified, load on feet", learn(data, learned, spreads=SPREADS[-1:])),
+        ):
+            yield row(
+                method,
+                predicted_ends(other.model, others, other.finger, other.calibration),
+                near_feet(other.model, data.feet),
+            )
+    for model, ends in data.published.items():
+        yield row(f"published {model}", ends[held])
+
+
+def near_feet(model: ObjectModel, feet: Array | None) -> float:
+    """Return the share of the friction load within 25 mm of the feet."""
+    if feet is None:
+        return np.nan
+    # A cell may lie half within: look at 25 points of each.
+    side = model.grid.cell_size * (np.arange(5) - 2.0) / 5.0
+    within = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    points = model.grid.centres[:, None] + within
+    gap = np.linalg.norm(points[:, :, None] - feet, axis=-1).min(axis=2)
+    load = model.mass * model.friction
+    return float(load @ np.mean(gap <= NEAR_FEET, axis=1) / load.sum())
+
+
+def counts_of(data: RealSet, counts: Sequence[int]) -> list[int]:
+    """Return from how many pushes to learn; 0 stands for a fifth of them."""
+    wanted = {k or round(SHARE * len(data.records)) for k in counts}
+    return sorted(k for k in wanted if k < len(data.records))
+
+
+def run(
+    folder: Path,
+    output: Path,
+    *,
+    counts: Sequence[int] = COUNTS,
+    draws: int = 3,
+    only: str = "",
+    ablate: bool = False,
+    json: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> str:
+    """Compare on all sets below a folder; write rows, table and figure, and return the table.
+
+    counts: pushes to learn from, 0 for a fifth of a set; draws: how many random choices of them;
+    only: what a set's name must contain; ablate: see `compare`. Rows that `output` holds from
+    earlier runs are kept.
+    """
+    from pushwise.experiments.real_forces import forces_table
+    from pushwise.experiments.real_report import draw_curves, markdown, repeats_table
+
+    sets = [data for data in real_sets(folder) if only in data.name]
+    if not sets:
+        raise PushwiseError(f"no set below {folder} has {only!r} in its name.")
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "rows.csv"
+    rows = read_rows(path) if path.is_file() else []
+    done = {(row.set, row.pushes, row.draw) for row in rows}
+    for data in sets:
+        for pushes in counts_of(data, counts):
+            for draw in range(draws):
+                if (data.name, pushes, draw) in done:
+                    continue
+                new = list(compare(data, pushes, draw, ablate=ablate))
+                rows += new
+                _write(path, rows)
+                progress(f"{data.name}, {pushes} pushes: {new[0].mm:.2f} mm, {new[0].deg:.2f} deg")
+    parts = [markdown(rows), repeats_table(real_sets(folder)), forces_table(folder, output)]
+    table = "\n".join(part for part in parts if part)
+    (output / "table.md").write_text(table, encoding="utf-8")
+    draw_curves(rows, output / "curves.png")
+    if json:
+        return json_format.dumps([asdict(row) for row in rows])
+    return table
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read rows written before."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Row(
+                line["set"],
+                int(line["pushes"]),
+                int(line["draw"]),
+                line["method"],
+                float(line["mm"]),
+                float(line["deg"]),
+                float(line["combined_mm"]),
+                int(line["tested"]),
+                float(line["near_feet"]),
+                float(line["seconds"]),
+            )
+            for line in csv.DictReader(file)
+        ]
+
+
+def _write(path: Path, rows: Sequence[Row]) -> None:
+    """Write all rows, whole or not at all."""
+    part = path.with_suffix(".part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([field.name for field in fields(Row)])
+        for row in rows:
+            writer.writerow(
+                [f"{v:.4g}" if isinstance(v, float) else v for v in asdict(row).values()]
+            )
+    part.replace(path)

@@ -1,0 +1,181 @@
+"""Tables and figures of `pushwise experiment real`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.experiments.real import Row
+from pushwise.experiments.real_data import RealSet
+
+__all__ = ["draw_curves", "markdown", "repeats_table"]
+
+Array = NDArray[np.float64]
+
+SAME_PLACE = 1e-3  # m; pushes that begin nearer to each other than this,
+SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
+
+
+def mean_of(rows: Sequence[Row], method: str, value: str) -> float:
+    """Return the mean of a value over the draws of a method."""
+    found = [getattr(row, value) for row in rows if row.method == method]
+    return float(np.mean(found)) if found else np.nan
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return a table a kind of set: one line a set and number of pushes learned from."""
+    lines = [
+        "Mean errors of predicted final poses, over all pushes that were not learned from.",
+        "",
+    ]
+    with_published = [row for row in rows if _has(rows, row.set, "published")]
+    others = [row for row in rows if not _has(rows, row.set, "published")]
+    if with_published:
+        names = sorted({r.method for r in with_published if r.method.startswith("published")})
+        methods = ["identified", "even load", *names]
+        lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
+        lines += _header(["set", "learned from", "draws", *methods])
+        for some in _groups(with_published):
+            cells = [
+                f"{mean_of(some, m, 'mm'):.2f} mm, {mean_of(some, m, 'deg'):.2f}" for m in methods
+            ]
+            lines.append(_line(some, cells))
+        lines.append("")
+    if others:
+        methods = ["identified", "even load", "even load, set-up as stated"]
+        methods += ["known feet", "known feet, set-up as stated"]
+        lines += ["Combined error, distance + 70.7 mm x angle [mm]:", ""]
+        lines += _header(["set", "learned from", "draws", *methods, "load near the feet"])
+        for some in _groups(others):
+            cells = [_number(mean_of(some, m, "combined_mm")) for m in methods]
+            share = mean_of(some, "identified", "near_feet")
+            cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
+            lines.append(_line(some, cells))
+        lines.append("")
+    ablated = [row for row in rows if _has(rows, row.set, "identified,")]
+    if ablated:
+        variants = list(
+            dict.fromkeys(r.method for r in ablated if r.method.startswith("identified"))
+        )
+        lines += ["What each addition to the model is worth, combined error [mm]:", ""]
+        lines += _header(["set", "learned from", "draws", *variants])
+        for some in _groups(ablated):
+            if any(row.method.startswith("identified,") for row in some):
+                cells = [_number(mean_of(some, m, "combined_mm")) for m in variants]
+                lines.append(_line(some, cells))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _has(rows: Sequence[Row], name: str, method: str) -> bool:
+    return any(row.set == name and row.method.startswith(method) for row in rows)
+
+
+def _groups(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of each set and number of pushes learned from."""
+    keys = sorted({(row.set, row.pushes) for row in rows})
+    return [[row for row in rows if (row.set, row.pushes) == key] for key in keys]
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+
+
+def _line(rows: Sequence[Row], cells: Sequence[str]) -> str:
+    draws = len({row.draw for row in rows})
+    return f"| {rows[0].set} | {rows[0].pushes} | {draws} | {' | '.join(cells)} |"
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def repeats_table(sets: Sequence[RealSet]) -> str:
+    """Return how much pushes differ that were made twice, in two sets of the same object.
+
+    Motions are compared in the object's own frame at the start. The difference of two pushes over
+    sqrt(2) is the scatter of one: no model can predict better, if board and object are the same.
+    """
+    lines = [
+        "The same pushes made in two sets: difference / sqrt(2), mean (median).",
+        "",
+        *_header(["sets", "pushes", "mm", "degrees"]),
+    ]
+    for a, b in combinations(sets, 2):
+        if a.touching or b.touching or a.contact is None or b.contact is None:
+            continue
+        if a.outline.shape != b.outline.shape or not np.allclose(a.outline, b.outline):
+            continue
+        difference = _differences(a, b)
+        if len(difference) > 10:
+            mm, deg = difference.T / np.sqrt(2.0)
+            lines.append(
+                f"| {a.name} and {b.name} | {len(mm)} | {mm.mean():.2f} ({np.median(mm):.2f}) | "
+                f"{deg.mean():.2f} ({np.median(deg):.2f}) |"
+            )
+    return "\n".join(lines) + "\n" if len(lines) > 4 else ""
+
+
+def _differences(a: RealSet, b: RealSet) -> Array:
+    """Return differences of motion [mm, degrees] of pushes made in both sets, (pairs, 2)."""
+    assert a.contact is not None and b.contact is not None
+    moved_a, moved_b = _motions(a), _motions(b)
+    found = []
+    for i, begin in enumerate(a.contact):
+        gap = np.hypot(*(b.contact[:, :2] - begin[:2]).T)
+        turn = np.abs(b.contact[:, 2] - begin[2])
+        j = int(np.argmin(gap + 0.05 * turn))
+        if gap[j] < SAME_PLACE and turn[j] < SAME_ANGLE:
+            off = moved_a[i] - moved_b[j]
+            found.append([1e3 * np.hypot(off[0], off[1]), np.degrees(abs(off[2]))])
+    return np.array(found).reshape(-1, 2)
+
+
+def _motions(data: RealSet) -> Array:
+    """Return motions from start to end in the object's frame at the start, (pushes, 3)."""
+    motions = []
+    for record in data.records:
+        x, y, turn = record.pose[-1] - record.pose[0]
+        cos, sin = np.cos(record.pose[0, 2]), np.sin(record.pose[0, 2])
+        motions.append([cos * x + sin * y, -sin * x + cos * y, turn])
+    return np.array(motions)
+
+
+def draw_curves(rows: Sequence[Row], path: Path) -> None:
+    """Draw the error over the number of pushes learned from, a panel a set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    names = sorted({row.set for row in rows})
+    columns = min(4, len(names))
+    lines = -(-len(names) // columns)
+    figure, axes = plt.subplots(
+        lines, columns, figsize=(3.4 * columns, 2.6 * lines), layout="constrained", squeeze=False
+    )
+    for ax in axes.flat[len(names) :]:
+        ax.set_axis_off()
+    for ax, name in zip(axes.flat, names, strict=False):
+        mine = [row for row in rows if row.set == name]
+        for method in dict.fromkeys(row.method for row in mine):
+            if "," in method:  # baselines with the set-up as stated, and ablations
+                continue
+            counts = sorted({row.pushes for row in mine})
+            value = [
+                mean_of([r for r in mine if r.pushes == k], method, "combined_mm") for k in counts
+            ]
+            style = "o-" if method == "identified" else "--"
+            ax.plot(counts, value, style, label=method, markersize=3)
+        ax.set_title(name, fontsize=8)
+        ax.set_ylim(bottom=0.0)
+        ax.tick_params(labelsize=7)
+        ax.legend(fontsize=6)
+    figure.supxlabel("pushes learned from", fontsize=9)
+    figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=9)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

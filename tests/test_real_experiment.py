@@ -1,0 +1,126 @@
+"""`pushwise experiment real`: tables recognised by their columns, learned from, and predicted."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
+from pushwise.errors import PushwiseError
+from pushwise.experiments.real import compare, read_rows, run
+from pushwise.experiments.real_data import POSES, real_sets
+from pushwise.experiments.real_forces import SAMPLE, friction_rows
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+OUTLINE = [[-0.05, -0.05], [0.10, -0.05], [-0.05, 0.10]]
+FINGER = Finger(0.004, 0.25)
+
+
+def _model() -> ObjectModel:
+    """Return a triangle that stands on two corners and a spot between the others."""
+    grid = CellGrid.from_outline(OUTLINE, cell_size=0.0125)
+    weight = np.full(grid.n_cells, 1e-3)
+    for foot in ((-0.04, -0.04), (0.07, -0.04), (-0.02, 0.05)):
+        weight += np.exp(-0.5 * np.sum((grid.centres - foot) ** 2, axis=1) / 0.01**2)
+    return ObjectModel(grid, weight / weight.sum(), 0.3)
+
+
+def _write_table(folder: Path, *, pushes: int) -> Path:
+    """Write pushes of a set-up that is a millimetre off, with a published prediction of no use."""
+    rng = np.random.default_rng(0)
+    model = _model()
+    corners = np.array(OUTLINE)
+    lines = []
+    for k in range(pushes):
+        a, b = corners[k % 3], corners[(k + 1) % 3]
+        inward = np.array([a[1] - b[1], b[0] - a[0]]) / np.hypot(*(b - a))
+        touched = a + rng.uniform(0.15, 0.85) * (b - a)
+        aim = rng.uniform(-0.6, 0.6)
+        way = np.cos(aim) * inward + np.sin(aim) * np.array([-inward[1], inward[0]])
+        start = touched - (FINGER.radius + 1e-6) * inward
+        push = Push(start, 0.01 * way, 3.0)
+        end = simulate(model, push, finger=FINGER, until=3.0).pose[-1]
+        end = end + rng.normal(size=3) * (2e-4, 2e-4, 1e-3)
+        tip = np.concatenate([start, start + 0.03 * way]) - np.tile([1e-3, 0.0], 2)
+        lines.append([0.0, 0.0, 0.0, *end, *tip, k, *end[:2], end[2] + 1.0, ""])
+    lines[-1][-1] = "pose_jump"
+    names = [*POSES, "tip_x0_m", "tip_y0_m", "tip_x1_m", "tip_y1_m", "parent_push_id"]
+    names += ["pred_guess_x_m", "pred_guess_y_m", "pred_guess_th_rad", "flags"]
+    path = folder / "somewhere" / "board_wedge_slow.csv.gz"
+    path.parent.mkdir(parents=True)
+    with gzip.open(path, "wt", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(lines)
+    objects = {"pusher": {"radius_m": FINGER.radius}, "objects": {"wedge": {"outline_m": OUTLINE}}}
+    (folder / "objects.json").write_text(json.dumps(objects))
+    return path
+
+
+def test_any_table_with_the_columns_is_learned(tmp_path: Path) -> None:
+    """Learn a set nobody has heard of, and go on where an earlier run ended."""
+    _write_table(tmp_path / "data", pushes=25)
+    said: list[str] = []
+    table = run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
+    assert len(said) == 1 and "published guess" in table
+    rows = {row.method: row for row in read_rows(tmp_path / "out" / "rows.csv")}
+    assert rows["identified"].tested == 14  # the jump is left out
+    assert rows["identified"].combined_mm < 0.5 * rows["even load"].combined_mm
+    assert rows["published guess"].deg == pytest.approx(np.degrees(1.0), rel=1e-3)
+    assert (tmp_path / "out" / "curves.png").is_file()
+    run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
+    assert len(said) == 1
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    """Name the file, the line and what is missing."""
+    with pytest.raises(PushwiseError, match="no CSV file below it has the columns obj_x0_m"):
+        real_sets(tmp_path)
+    path = _write_table(tmp_path / "data", pushes=2)
+    (tmp_path / "data" / "objects.json").unlink()
+    with pytest.raises(PushwiseError, match="neither board_wedge_slow"):
+        real_sets(tmp_path / "data")
+    objects = {"objects": {"ball": {"outline_m": OUTLINE}}}
+    (tmp_path / "data" / "objects.json").write_text(json.dumps(objects))
+    with pytest.raises(PushwiseError, match="there are ball"):
+        real_sets(tmp_path / "data")
+    text = gzip.decompress(path.read_bytes()).decode().replace("0.0", "zero", 1)
+    path.write_bytes(gzip.compress(text.encode()))
+    objects = {"objects": {"wedge": {"outline_m": OUTLINE}}}
+    (tmp_path / "data" / "objects.json").write_text(json.dumps(objects))
+    with pytest.raises(PushwiseError, match="line 2: obj_x0_m must be a number; got 'zero'"):
+        real_sets(tmp_path / "data")
+
+
+def test_total_friction_follows_from_wrenches(tmp_path: Path) -> None:
+    """Find the total friction force of a patchy load from noisy wrenches, to three percent."""
+    rng = np.random.default_rng(1)
+    model = _model()
+    load = 2.0 * model.mass / model.mass.sum()
+    x, y = model.grid.centres.T
+    lines = []
+    for _ in range(200):
+        vx, vy, w = rng.normal(size=3) * (0.01, 0.01, 0.1)
+        ux, uy = vx - w * y, vy + w * x
+        fx, fy = load * np.array([ux, uy]) / np.hypot(ux, uy)
+        wrench = np.array([fx.sum(), fy.sum(), (x * fy - y * fx).sum()])
+        lines.append([*(wrench * rng.normal(1.0, 0.02, 3)), vx, vy, w])
+    with (tmp_path / "wedge.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([SAMPLE, *lines])
+    objects = {"objects": {"wedge": {"outline_m": OUTLINE, "mass_kg": 0.5}}}
+    (tmp_path / "objects.json").write_text(json.dumps(objects))
+    (row,) = friction_rows(tmp_path)
+    assert row.force_N == pytest.approx(2.0, rel=0.03)
+    assert row.coefficient == pytest.approx(2.0 / (0.5 * 9.81), rel=0.03)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real pushes are not in ../shared/data")
+def test_real_feet_are_found() -> None:
+    """Learn from ten real pushes of a block on three feet: far better than an even load."""
+    data = next(s for s in real_sets(DATA / "zhou2016") if s.name.endswith("hardboard_3pt_outer"))
+    rows = {row.method: row for row in compare(data, 10, 0)}
+    assert rows["identified"].combined_mm < 0.7 * rows["even load"].combined_mm
+    assert rows["identified"].near_feet > 0.5
