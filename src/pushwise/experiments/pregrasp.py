@@ -278,7 +278,7 @@ def _figure(rows: list[Row], path: Path) -> None:
         (0.27, ours["safest"], "ours, safest goal", "tab:blue"),
     ):
         bars = axes.bar(at + shift, 100.0 * np.array(rates), 0.25, label=label, color=colour)
-        axes.bar_label(bars, fmt="%.0f %%", padding=2)
+        axes.bar_label(bars, fmt="%.0f", padding=2)
     axes.set_xticks(at, list(_WORDS.values()))
     axes.set_ylabel("hammer grasped at the edge [%]")
     axes.set_ylim(0.0, 112.0)
