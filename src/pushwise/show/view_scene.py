@@ -200,7 +200,7 @@ class Scene:
         far = float(np.ptp(shown, axis=0).max())
         server.initial_camera.fov = np.radians(40.0)
         server.initial_camera.look_at = (x, y, 0.0)
-        server.initial_camera.position = (x, y - 0.85 * far, 1.05 * far)
+        server.initial_camera.position = (x, y - 0.95 * far, 1.15 * far)
 
 
 def _put(node: viser.SceneNodeHandle, pose: Array) -> None:
