@@ -1,14 +1,17 @@
 """`slide`: from the first look to the grasp, in files that survive being stopped."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pushwise as pw
+from pushwise import pregrasp
 from pushwise.errors import PushwiseError
 from pushwise.outcome import Outcome, Phase, Settings
+from pushwise.planning.follow import End
 from pushwise.run_folder import RunFolder, load_run
 from pushwise.shape.polygon import contains, placed
 from pushwise.worlds.simulated import SimulatedWorld
@@ -142,3 +145,34 @@ def test_the_grid_is_in_the_frame_of_the_poses() -> None:
     truth = pw.objects.load("crimp").grid
     assert np.allclose(done.grid.outline.min(axis=0), truth.outline.min(axis=0), atol=0.005)
     assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
+
+
+def test_another_goal_is_chosen_when_the_first_turns_out_unsafe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Learn on the way that a goal is unsafe, and go to one that is safe for what is known then."""
+    learned: list[pw.Identification] = []
+    whole = pregrasp.follow
+
+    def surprised(world: SimulatedWorld, found: pw.Identification, *rest, **named) -> pw.Followed:
+        done = whole(world, found, *rest, **named)
+        if learned:
+            assert found is learned[0]
+            return done
+        learned.append(replace(found))
+        return replace(done, end=End.OUT_OF_REACH, records=done.records[:1], found=learned[0])
+
+    monkeypatch.setattr(pregrasp, "follow", surprised)
+    goals = []
+
+    def choose(found, table, settings, pose) -> pw.Goal:
+        goals.append((found, pregrasp.safest(found, table, settings, pose)))
+        return goals[-1][1]
+
+    done = pw.slide(crimp(), TABLE, choose=choose)
+    assert len(goals) == 2
+    assert goals[1][0] is learned[0]
+    assert done.followed is not None
+    assert done.followed.reached
+    assert np.array_equal(done.followed.goal, goals[1][1].pose)
+    assert len(done.followed.records) >= 1

@@ -24,7 +24,7 @@ from pushwise.identification.result import Identification
 from pushwise.outcome import Found, Outcome, Phase, Settings, Target
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import Table
-from pushwise.planning.follow import Followed, follow
+from pushwise.planning.follow import End, Followed, follow
 from pushwise.planning.goals import Goal, choose_goal
 from pushwise.planning.plan import plan
 from pushwise.pushes.record import PushRecord
@@ -36,6 +36,9 @@ from pushwise.worlds.world import Observation, World
 __all__ = ["Journal", "safest", "slide"]
 
 T = TypeVar("T")
+
+Choose = Callable[[Found, Table, Settings, NDArray[np.float64]], Goal]
+"""Chooses a goal for what is known of an object, on a table, as asked, from a pose (3,)."""
 
 _AROUND = 0.05  # m around the object of which the cloud is kept
 _TIME_LIMIT = 20.0  # s; plans take one or two, only a planner that finds nothing is stopped
@@ -104,7 +107,7 @@ def slide(
     settings: Settings | None = None,
     finger: Finger | None = None,
     prior: Prior | None = None,
-    choose: Callable[[Found, Table, Settings, NDArray[np.float64]], Goal] = safest,
+    choose: Choose = safest,
     journal: Journal | None = None,
 ) -> Outcome:
     """Slide the object of a world to the table's edge, where a hand can grasp it.
@@ -137,7 +140,7 @@ def slide(
     except PushwiseError as error:
         return ended(f"Not moved: {error}")
     done = replace(done, goal=target.goal, plan=target.plan)
-    followed = do(Phase.FOLLOW, lambda: _followed(world, done, found, target, run))
+    followed = do(Phase.FOLLOW, lambda: _followed(world, done, found, target, choose, run))
     done = replace(done, followed=followed)
     if not followed.reached:
         return ended(_not_there(followed))
@@ -198,7 +201,7 @@ def _target(
     world: World,
     done: Outcome,
     found: Found,
-    choose: Callable[[Found, Table, Settings, NDArray[np.float64]], Goal],
+    choose: Choose,
 ) -> Target:
     """Choose the best goal that there is a way to."""
     asked = done.settings
@@ -230,23 +233,40 @@ def _followed(
     done: Outcome,
     found: Found,
     target: Target,
+    choose: Choose,
     run: Journal,
 ) -> Followed:
-    """Push, look and plan again until the object is at the goal."""
+    """Push, look and plan again until the object is at the goal.
+
+    What the pushes on the way tell may make the goal unsafe: then another one is chosen.
+    """
     asked = done.settings
-    return follow(
-        world,
-        found,
-        target.goal.pose,
-        done.table,
-        finger=_finger(found, done.finger),
-        tolerance=asked.tolerance,
-        max_pushes=asked.max_pushes,
-        max_fall_probability=asked.max_fall_probability,
-        time_limit=_TIME_LIMIT,
-        seed=asked.seed,
-        on_push=lambda record, left: run.tell(Phase.FOLLOW, f"{left * 1e3:.0f} mm to go"),
-    )
+    records: tuple[PushRecord, ...] = ()
+    simulations = 0
+    while True:
+        end = follow(
+            world,
+            found,
+            target.goal.pose,
+            done.table,
+            finger=_finger(found, done.finger),
+            tolerance=asked.tolerance,
+            max_pushes=asked.max_pushes - len(records),
+            max_fall_probability=asked.max_fall_probability,
+            time_limit=_TIME_LIMIT,
+            seed=asked.seed + len(records),
+            on_push=lambda record, left: run.tell(Phase.FOLLOW, f"{left * 1e3:.0f} mm to go"),
+        )
+        records += end.records
+        simulations += end.simulations
+        made = replace(end, records=records, simulations=simulations)
+        if end.end is not End.OUT_OF_REACH or end.found is found:
+            return made
+        found = end.found
+        try:
+            target = _target(world, done, found, choose)
+        except PushwiseError as error:
+            return replace(made, detail=str(error))
 
 
 def _finger(found: Found, believed: Finger) -> Finger:

@@ -175,6 +175,7 @@ def _write_follow(folder: Path, found: Followed) -> None:
     how = {
         "end": found.end.name,
         "detail": found.detail,
+        "goal": found.goal.tolist(),
         "pose": found.pose.tolist(),
         "error": found.error,
         "simulations": found.simulations,
@@ -197,6 +198,7 @@ def _read_follow(folder: Path, done: Outcome) -> Read:
     followed = Followed(
         end,
         how["detail"],
+        np.array(how["goal"]),
         np.array(how["pose"]),
         how["error"],
         records,

@@ -158,7 +158,8 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
     if isinstance(found, Identification):
         std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
     if goal is not None:
-        margin = 1e3 * float(Balance(truth, done.table).margins(goal.pose[None])[0])
+        there = goal.pose if followed is None else followed.goal
+        margin = 1e3 * float(Balance(truth, done.table).margins(there[None])[0])
     return {
         "success": done.success,
         "end": _end(done),

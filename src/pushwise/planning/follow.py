@@ -61,6 +61,8 @@ class Followed:
     """How it ended; a sentence a person can read."""
     detail: str
     """What a planner that found nothing, or a world that failed, said; else empty."""
+    goal: Array
+    """Where it should be [m, m, rad], shape (3,)."""
     pose: Array
     """Where the object was last seen [m, m, rad], shape (3,)."""
     error: float
@@ -112,7 +114,7 @@ def follow(
     still = 0
 
     def ended(end: End, detail: str = "") -> Followed:
-        return Followed(end, detail, pose, errors[-1], tuple(records), found, simulations)
+        return Followed(end, detail, there, pose, errors[-1], tuple(records), found, simulations)
 
     while errors[-1] >= tolerance:
         if len(records) == most:

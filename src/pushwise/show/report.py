@@ -195,6 +195,14 @@ def _end(outcome: Outcome) -> str:
     parts = [paragraph(outcome.verdict)]
     if outcome.followed is not None:
         followed = outcome.followed
+        if outcome.goal is not None and (followed.goal != outcome.goal.pose).any():
+            x, y, theta = followed.goal
+            parts.append(
+                paragraph(
+                    "What the pushes on the way told made the goal above unsafe; another one was "
+                    f"chosen: ({x:.3f} m, {y:.3f} m), turned by {np.degrees(theta):.0f} degrees."
+                )
+            )
         detail = f": {followed.detail}" if followed.detail else "."
         parts.append(
             paragraph(
