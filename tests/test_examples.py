@@ -1,22 +1,49 @@
-"""The examples run as they stand."""
+"""The examples run as they stand; `own_robot.py` in `test_worlds.py`."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def told(name: str, *arguments: Path | str) -> str:
+    """Return what an example prints."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout
 
 
 def test_five_pushes(tmp_path: Path) -> None:
     """Learn the hammer in MuJoCo and draw it."""
     picture = tmp_path / "hammer.png"
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "five_pushes.py", picture],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert "centre of mass at" in done.stdout
-    off = float(done.stdout.rsplit("centre of mass is ", 1)[1].split()[0])
+    said = told("five_pushes.py", picture)
+    assert "centre of mass at" in said
+    off = float(said.rsplit("centre of mass is ", 1)[1].split()[0])
     assert off < 8.0
     assert picture.stat().st_size > 10_000
+
+
+def test_slide() -> None:
+    """Grasp the pliers at the edge."""
+    assert told("slide.py", "crimp").splitlines()[-1].startswith("Grasped")
+
+
+def test_to_a_pose() -> None:
+    """End the plan at the goal."""
+    *pushes, last = told("to_a_pose.py").splitlines()
+    assert len(pushes) >= 2
+    x, y = (float(part.split()[0]) for part in pushes[-1].split("(")[2].split(",")[:2])
+    assert np.hypot(x - 0.4, y + 0.1) < 0.02
+    assert float(last.split()[-2]) > 0.0
+
+
+def test_next_push() -> None:
+    """Know the centre of mass better with each push."""
+    *steps, last = told("next_push.py").splitlines()
+    known = [float(line.split("known to ")[1].split()[0]) for line in steps]
+    assert known[-1] < known[0]
+    assert float(last.split()[-3]) < 5.0
