@@ -20,6 +20,7 @@ TITLES = {
     "heatmaps": "Heat maps, step by step (Fig. 4)",
     "planning": "Planning (Fig. 5 p)",
     "pregrasp": "Pre-grasp sliding (Fig. 5 q)",
+    "real": "Real pushes of other laboratories",
     "referee": "Referee: the same pushes in every engine",
     "stability": "Stability: the margin beside MuJoCo",
 }

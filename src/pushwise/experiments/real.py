@@ -56,7 +56,7 @@ class Row:
     deg: float  # mean difference of the angles
     combined_mm: float  # mm and 70.7 mm a radian
     tested: int
-    near_feet: float  # share of the learned load within 25 mm of the true feet; nan without feet
+    near_feet: float | None  # share of the learned load within 25 mm of the true feet, if known
     seconds: float  # of learning
 
 
@@ -151,7 +151,7 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
         stated = Calibration()
     even = uniform_model(grid, Prior())
 
-    def row(method: str, ends: Array, near: float = np.nan, spent: float = 0.0) -> Row:
+    def row(method: str, ends: Array, near: float | None = None, spent: float = 0.0) -> Row:
         return Row(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
 
     yield row(
@@ -181,10 +181,10 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
         yield row(f"published {model}", ends[held])
 
 
-def near_feet(model: ObjectModel, feet: Array | None) -> float:
-    """Return the share of the friction load within 25 mm of the feet."""
+def near_feet(model: ObjectModel, feet: Array | None) -> float | None:
+    """Return the share of the friction load within 25 mm of the feet; None without feet."""
     if feet is None:
-        return np.nan
+        return None
     # A cell may lie half within: look at 25 points of each.
     side = model.grid.cell_size * (np.arange(5) - 2.0) / 5.0
     within = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -258,7 +258,7 @@ def read_rows(path: Path) -> list[Row]:
                 float(line["deg"]),
                 float(line["combined_mm"]),
                 int(line["tested"]),
-                float(line["near_feet"]),
+                float(line["near_feet"]) if line["near_feet"] else None,
                 float(line["seconds"]),
             )
             for line in csv.DictReader(file)

@@ -51,10 +51,10 @@ class Friction:
     set: str
     samples: int
     force_N: float  # total friction force, learned from one half
-    straight_N: float  # median force on objects that do not turn, the other half; nan if all turn
-    ratio: float  # of the two
+    straight_N: float | None  # median force on objects that do not turn, the other half, if any
+    ratio: float | None  # of the two
     size_ratio: float  # of predicted and measured forces of the other half, median
-    coefficient: float  # of friction, force over weight; nan where the mass is not stated
+    coefficient: float | None  # of friction, force over weight, where the mass is stated
     misfit: float  # of predicted forces of the other half, median relative
 
 
@@ -105,13 +105,14 @@ def _friction(
     seen = wrench[test, :2]
     size = np.hypot(*seen.T)
     straight = reach * np.abs(twist[:, 2]) < STRAIGHT * np.hypot(twist[:, 0], twist[:, 1])
-    along = float(np.median(size[straight[test]])) if straight[test].any() else np.nan
+    along = float(np.median(size[straight[test]])) if straight[test].any() else None
     total = float(load.sum())
     mass = thing.get("mass_kg")
-    weight = float(mass) * GRAVITY if isinstance(mass, int | float) else np.nan
+    coefficient = total / (mass * GRAVITY) if isinstance(mass, int | float) else None
     misfit = float(np.median(np.hypot(*(predicted - seen).T) / size))
     sizes = float(np.median(np.hypot(*predicted.T) / size))
-    return Friction(name, len(A), total, along, total / along, sizes, total / weight, misfit)
+    ratio = None if along is None else total / along
+    return Friction(name, len(A), total, along, ratio, sizes, coefficient, misfit)
 
 
 def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
@@ -144,9 +145,8 @@ def forces_table(folder: Path, output: Path) -> str:
         "coefficient of friction | misfit |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {r.set} | {r.samples} | {r.force_N:.2f} | {r.straight_N:.2f} | {r.ratio:.3f} | "
-        f"{r.size_ratio:.3f} | {r.coefficient:.3f} | {100 * r.misfit:.0f} % |"
-        for r in rows
-    ]
+    for r in rows:
+        numbers_of = (r.force_N, r.straight_N, r.ratio, r.size_ratio, r.coefficient)
+        cells = ["" if value is None else f"{value:.3f}" for value in numbers_of]
+        lines.append(f"| {r.set} | {r.samples} | {' | '.join(cells)} | {100 * r.misfit:.0f} % |")
     return "\n".join(lines) + "\n"

@@ -21,8 +21,9 @@ SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
 
 
 def mean_of(rows: Sequence[Row], method: str, value: str) -> float:
-    """Return the mean of a value over the draws of a method."""
-    found = [getattr(row, value) for row in rows if row.method == method]
+    """Return the mean of a value over the draws of a method; nan where there is none."""
+    values = [getattr(row, value) for row in rows if row.method == method]
+    found = [value for value in values if value is not None]
     return float(np.mean(found)) if found else np.nan
 
 
@@ -41,7 +42,7 @@ def markdown(rows: Sequence[Row]) -> str:
         lines += _header(["set", "learned from", "draws", *methods])
         for some in _groups(with_published):
             cells = [
-                f"{mean_of(some, m, 'mm'):.2f} mm, {mean_of(some, m, 'deg'):.2f}" for m in methods
+                f"{mean_of(some, m, 'mm'):.2f}, {mean_of(some, m, 'deg'):.2f}" for m in methods
             ]
             lines.append(_line(some, cells))
         lines.append("")
@@ -160,21 +161,23 @@ def draw_curves(rows: Sequence[Row], path: Path) -> None:
     )
     for ax in axes.flat[len(names) :]:
         ax.set_axis_off()
+    methods = dict.fromkeys(row.method for row in rows if "," not in row.method)
+    colours = {method: f"C{i}" for i, method in enumerate(methods)}
     for ax, name in zip(axes.flat, names, strict=False):
         mine = [row for row in rows if row.set == name]
-        for method in dict.fromkeys(row.method for row in mine):
-            if "," in method:  # baselines with the set-up as stated, and ablations
-                continue
+        for method in dict.fromkeys(row.method for row in mine if row.method in colours):
             counts = sorted({row.pushes for row in mine})
             value = [
                 mean_of([r for r in mine if r.pushes == k], method, "combined_mm") for k in counts
             ]
-            style = "o-" if method == "identified" else "--"
-            ax.plot(counts, value, style, label=method, markersize=3)
+            style = "o-" if method == "identified" else "."
+            ax.plot(counts, value, style, color=colours[method], label=method, markersize=4)
         ax.set_title(name, fontsize=8)
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, 1.1 * max(row.combined_mm for row in mine))
+        ax.set_xlim(0.0, 1.1 * max(row.pushes for row in mine))
         ax.tick_params(labelsize=7)
-        ax.legend(fontsize=6)
+    marks = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    figure.legend(marks.values(), marks.keys(), loc="outside upper center", ncols=5, fontsize=8)
     figure.supxlabel("pushes learned from", fontsize=9)
     figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=9)
     figure.savefig(path, dpi=110)
