@@ -1,6 +1,7 @@
 """`slide`: from the first look to the grasp, in files that survive being stopped."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pushwise import pregrasp
 from pushwise.errors import PushwiseError
 from pushwise.outcome import Outcome, Phase, Settings
 from pushwise.planning.follow import End
+from pushwise.run_files import read_phase, write_phase
 from pushwise.run_folder import RunFolder, load_run
 from pushwise.shape.polygon import contains, placed
 from pushwise.worlds.simulated import SimulatedWorld
@@ -122,12 +124,49 @@ def test_another_run_is_not_overwritten(run: Path) -> None:
     assert said(run) == before
 
 
-def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
-    """Refuse a folder that is no run."""
-    (tmp_path / "diary.txt").write_text("private")
+@pytest.mark.parametrize("force", [False, True])
+def test_a_folder_with_something_else_is_left_alone(force: bool, tmp_path: Path) -> None:
+    """Refuse a folder that is no run, even where a file in it has a name of ours."""
+    (tmp_path / "log.csv").write_text("private")
     with pytest.raises(PushwiseError, match="holds no run of ours"):
-        pw.slide(crimp(), TABLE, journal=RunFolder(tmp_path, ABOUT))
-    assert [file.name for file in tmp_path.iterdir()] == ["diary.txt"]
+        pw.slide(crimp(), TABLE, journal=RunFolder(tmp_path, ABOUT, force=force))
+    assert [file.name for file in tmp_path.iterdir()] == ["log.csv"]
+    assert (tmp_path / "log.csv").read_text() == "private"
+
+
+def test_a_damaged_run_is_refused(run: Path, tmp_path: Path) -> None:
+    """Say in a sentence which phase left what cannot be read, or that there is no run."""
+    with pytest.raises(PushwiseError, match="holds no run; give a folder that pushwise slide"):
+        load_run(tmp_path)
+    folder = shutil.copytree(run, tmp_path / "run")
+    posterior = (folder / "posterior.npz").read_bytes()
+    for damage, phase in (
+        ({"grasp.json": b'{"kind": "grasp"}'}, "grasp"),
+        ({"goal.json": b"[]"}, "goal"),
+        ({"posterior.npz": posterior[: len(posterior) // 2]}, "identify"),
+    ):
+        for name, content in damage.items():
+            (folder / name).write_bytes(content)
+        with pytest.raises(PushwiseError, match=f'{phase} left is damaged|kind "{phase}"'):
+            load_run(folder)
+
+
+def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
+    undisturbed: tuple[Path, Outcome], tmp_path: Path
+) -> None:
+    """Keep which pushes on the way were learned from, and which were left out."""
+    was = undisturbed[1]
+    explored, way = was.records[:3], was.records[3:]
+    found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
+    refined = replace(found.posterior.refined, left_out=frozenset({2}))
+    found = replace(found, posterior=replace(found.posterior, refined=refined))
+    write_phase(tmp_path, Phase.FOLLOW, replace(was.followed, records=way, found=found))
+    read = read_phase(tmp_path, Phase.FOLLOW, replace(was, records=explored)).value.found
+    assert len(read.posterior.problem.records) == 4
+    assert np.array_equal(read.posterior.problem.records[3].pose, way[1].pose)
+    assert read.posterior.problem.left_out == {2}
+    assert read.statements() == found.statements()
+    assert "push 2 does not fit the others and was left out" in read.summary()
 
 
 def test_without_a_goal_it_says_why() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
 from pushwise.identification.refine import Refined
 from pushwise.identification.result import Identification, Step
-from pushwise.outcome import Outcome, Phase, Target
+from pushwise.outcome import Found, Outcome, Phase, Target
 from pushwise.physics.model import ObjectModel
 from pushwise.planning.follow import End, Followed
 from pushwise.planning.goals import Goal
@@ -29,7 +31,7 @@ from pushwise.shape.grid import CellGrid
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
 
-__all__ = ["READERS", "WRITERS", "Read", "read_json", "write_json"]
+__all__ = ["Read", "read_json", "read_phase", "write_json", "write_phase"]
 
 
 class Read(NamedTuple):
@@ -63,9 +65,16 @@ def read_json(path: Path, *, kind: str) -> dict[str, Any]:
         raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
     except ValueError as error:
         raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
-    if not isinstance(document, dict) or document.get("kind", kind) != kind:
+    if not isinstance(document, dict) or document.get("kind") != kind:
         raise PushwiseError(f'{path} must be a document of the kind "{kind}".')
     return document
+
+
+@contextmanager
+def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Open a file of arrays; NumPy, given a path, would leave a damaged one open."""
+    with path.open("rb") as file, np.load(file) as arrays:
+        yield arrays
 
 
 def _write_look(folder: Path, found: tuple[Observation, CellGrid]) -> None:
@@ -76,7 +85,7 @@ def _write_look(folder: Path, found: tuple[Observation, CellGrid]) -> None:
 
 def _read_look(folder: Path, done: Outcome) -> Read:
     grid = load_grid(folder / "grid.json")
-    with np.load(folder / "cloud.npz") as cloud:
+    with _arrays(folder / "cloud.npz") as cloud:
         seen = Observation(cloud["points"], cloud["pose"])
     return Read((seen, grid), {"seen": seen, "grid": grid})
 
@@ -90,8 +99,8 @@ def _read_explore(folder: Path, done: Outcome) -> Read:
     return Read(records, {"records": records})
 
 
-def _write_identify(folder: Path, found: Identification | ObjectModel) -> None:
-    _write_found(folder, "", found)
+def _write_identify(folder: Path, found: Found) -> None:
+    _write_found(folder, "", found, ())
 
 
 def _read_identify(folder: Path, done: Outcome) -> Read:
@@ -99,13 +108,14 @@ def _read_identify(folder: Path, done: Outcome) -> Read:
     return Read(found, {"found": found})
 
 
-def _write_found(folder: Path, prefix: str, found: Identification | ObjectModel) -> None:
-    """Write a model, and how well it is known."""
+def _write_found(folder: Path, prefix: str, found: Found, more: tuple[PushRecord, ...]) -> None:
+    """Write a model, and how well it is known from the exploring pushes and some of `more`."""
     if isinstance(found, ObjectModel):
         save(found, folder / f"{prefix}model.json")
         return
     save(found.model, folder / f"{prefix}model.json", known=found.known)
     refined = found.posterior.refined
+    used = {id(record) for record in found.posterior.problem.records}
     np.savez_compressed(
         folder / f"{prefix}posterior.npz",
         u=refined.u,
@@ -116,22 +126,22 @@ def _write_found(folder: Path, prefix: str, found: Identification | ObjectModel)
         evidence=refined.evidence,
         history=[[step.simulations, step.seconds, step.error] for step in found.history],
         method=found.method,
-        pushes=len(found.posterior.problem.records),
+        left_out=np.array(sorted(refined.left_out), dtype=np.int64),
+        used=np.array([i for i, record in enumerate(more) if id(record) in used], dtype=np.int64),
     )
 
 
-def _read_found(
-    folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]
-) -> Identification | ObjectModel:
-    """Read what was identified from the exploring pushes and some more of those on the way."""
+def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]) -> Found:
+    """Read what was identified from the exploring pushes and some of `more`."""
     if not done.records:
         model = load(folder / f"{prefix}model.json")
         assert isinstance(model, ObjectModel)
         return model
     assert done.grid is not None
-    with np.load(folder / f"{prefix}posterior.npz") as saved:
-        records = (*done.records, *more)[: int(saved["pushes"])]
-        problem = Problem(done.grid, records, done.finger, done.prior)
+    with _arrays(folder / f"{prefix}posterior.npz") as saved:
+        records = (*done.records, *(more[i] for i in saved["used"].tolist()))
+        left_out = frozenset(saved["left_out"].tolist())
+        problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out)
         errors = Errors(saved["sigma"], saved["drift"])
         refined = Refined(
             saved["u"],
@@ -140,6 +150,7 @@ def _read_found(
             saved["weight"],
             saved["information"],
             float(saved["evidence"]),
+            left_out,
         )
         return Identification(
             problem.model(refined.u),
@@ -185,7 +196,7 @@ def _write_follow(folder: Path, found: Followed) -> None:
     # Of a push under which the object fell a log holds what it did on the table.
     kept = [_marked(record, fell=False) for record in found.records]
     PushLog(tuple(kept), provenance=how).save(folder / "followed.csv")
-    _write_found(folder, "followed_", found.found)
+    _write_found(folder, "followed_", found.found, found.records)
 
 
 def _read_follow(folder: Path, done: Outcome) -> Read:
@@ -232,7 +243,7 @@ def _read_grasp(folder: Path, done: Outcome) -> Read:
     return Read(grasp, {"grasp": grasp})
 
 
-WRITERS: Mapping[Phase, Callable[[Path, Any], None]] = {
+_WRITERS: Mapping[Phase, Callable[[Path, Any], None]] = {
     Phase.LOOK: _write_look,
     Phase.EXPLORE: _write_explore,
     Phase.IDENTIFY: _write_identify,
@@ -240,9 +251,8 @@ WRITERS: Mapping[Phase, Callable[[Path, Any], None]] = {
     Phase.FOLLOW: _write_follow,
     Phase.GRASP: _write_grasp,
 }
-"""How a phase's result is written to a folder."""
 
-READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
+_READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
     Phase.LOOK: _read_look,
     Phase.EXPLORE: _read_explore,
     Phase.IDENTIFY: _read_identify,
@@ -250,4 +260,21 @@ READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
     Phase.FOLLOW: _read_follow,
     Phase.GRASP: _read_grasp,
 }
-"""How it is read, given all that came before."""
+
+
+def write_phase(folder: Path, phase: Phase, found: Any) -> None:
+    """Write what a phase found to a folder."""
+    _WRITERS[phase](folder, found)
+
+
+def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
+    """Read what a phase found, given all that came before."""
+    try:
+        return _READERS[phase](folder, done)
+    except PushwiseError:
+        raise
+    except (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError) as error:
+        raise PushwiseError(
+            f"{folder}: what the phase {phase} left is damaged, or of another version ({error}); "
+            "slide again with --force."
+        ) from None

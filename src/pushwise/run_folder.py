@@ -35,15 +35,14 @@ from pushwise.pregrasp import Journal
 from pushwise.pushes.log import PushLog
 from pushwise.pushes.logfile import LogWriter
 from pushwise.pushes.record import PushRecord
-from pushwise.run_files import READERS, WRITERS, read_json, write_json
+from pushwise.run_files import read_json, read_phase, write_json, write_phase
 from pushwise.worlds.world import World
 
-__all__ = ["RunFolder", "load_run"]
+__all__ = ["RunFolder", "facts", "load_run"]
 
 T = TypeVar("T")
 
-_FILES = (
-    "run.json",
+_FILES = (  # but for run.json
     "grid.json",
     "cloud.npz",
     "log.csv",
@@ -106,11 +105,10 @@ class RunFolder(Journal):
         """Take the run up where it was stopped, or begin it."""
         self._world, self._done = world, start
         wanted = _described(self._about, start)
-        before = None if self._force else _taken(self.path, wanted)
+        before = _taken(self.path, wanted, force=self._force)
         if before is None:
-            self._clear()
             self._run = {**wanted, "phases": {}, "pushes": 0, "world": None}
-            self._commit()
+            self._begin_anew()
             return
         self._run = before
         self.seconds.update(before["phases"])
@@ -124,11 +122,11 @@ class RunFolder(Journal):
         """Do what a phase does and keep it, or read what it found before."""
         if phase not in self._run["phases"]:
             found = super().carry_out(phase, do)
-            WRITERS[phase](self.path, found)
+            write_phase(self.path, phase, found)
             self._run["phases"] = dict(self.seconds)
             self._commit()
         assert self._done is not None
-        read = READERS[phase](self.path, self._done)
+        read = read_phase(self.path, phase, self._done)
         self._done = replace(self._done, **read.fields)
         return cast("T", read.value)
 
@@ -148,7 +146,7 @@ class RunFolder(Journal):
 
     def end(self, outcome: Outcome) -> None:
         """Write the verdict."""
-        write_json(self.path / "outcome.json", facts(outcome))
+        write_json(self.path / "outcome.json", {"kind": "outcome", **facts(outcome)})
 
     def _cut_log(self) -> None:
         """Cut off the log what was never noted: a push that was written in part or in whole."""
@@ -164,12 +162,16 @@ class RunFolder(Journal):
             self._run["world"] = self._world.state()
         write_json(self.path / "run.json", self._run)
 
-    def _clear(self) -> None:
-        """Make the folder, or remove what a run left in it; nothing else is touched."""
+    def _begin_anew(self) -> None:
+        """Make the folder, or remove what a run left in it; nothing else is touched.
+
+        The note comes first: stopped amid the removal, the folder still is that of a new run.
+        """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise PushwiseError(f"{self.path} cannot be made ({error.strerror}).") from None
+        self._commit()
         for name in _FILES:
             (self.path / name).unlink(missing_ok=True)
 
@@ -177,6 +179,8 @@ class RunFolder(Journal):
 def load_run(path: Path | str) -> Outcome:
     """Read a run, finished or not, as `slide` returns it."""
     path = Path(path)
+    if not (path / "run.json").exists():
+        raise PushwiseError(f"{path} holds no run; give a folder that pushwise slide wrote.")
     run = read_json(path / "run.json", kind="run")
     outcome = Outcome(
         Settings(**run["settings"]),
@@ -189,7 +193,7 @@ def load_run(path: Path | str) -> Outcome:
     for phase in Phase:
         if phase not in run["phases"]:
             break
-        outcome = replace(outcome, **READERS[phase](path, outcome).fields)
+        outcome = replace(outcome, **read_phase(path, phase, outcome).fields)
     if (path / "outcome.json").exists():
         said = read_json(path / "outcome.json", kind="outcome")
         outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
@@ -228,12 +232,17 @@ def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **settings})))
 
 
-def _taken(path: Path, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the run a folder holds, None when it is new; another run's folder is refused."""
+def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, Any] | None:
+    """Return the run that a folder holds, None to begin a new one.
+
+    Another run's folder is refused unless `force`, one without a run always.
+    """
     if not path.exists() or (path.is_dir() and not os.listdir(path)):
         return None
     if not (path / "run.json").exists():
         raise PushwiseError(f"{path} exists and holds no run of ours; choose another folder.")
+    if force:
+        return None
     run = read_json(path / "run.json", kind="run")
     for name, want in wanted.items():
         have = run.get(name)

@@ -60,7 +60,7 @@ class Viewed:
         outcome = load_run(path)
         found = outcome.found
         if found is None or outcome.seen is None:
-            raise PushwiseError(f"{path} holds no model yet: the run was stopped before.")
+            raise PushwiseError(f"{path} holds a run without a model: {outcome.verdict}")
         made = () if outcome.followed is None else outcome.followed.records
         learned = found if isinstance(found, Identification) else None
         return cls(
