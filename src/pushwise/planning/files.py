@@ -30,9 +30,10 @@ def table_of(words: str) -> Table:
     """
     if size := re.fullmatch(r"([0-9.eE+-]+)x([0-9.eE+-]+)", words):
         try:
-            return Table.rectangle(*(float(number) for number in size.groups()))
+            width, depth = map(float, size.groups())
         except ValueError:
             raise PushwiseError(f"table must be WIDTHxDEPTH in metres; got {words!r}.") from None
+        return Table.rectangle(width, depth)
     return Table(simple_polygon(f"{words}: table", _list(words, "the corners of a polygon")))
 
 

@@ -113,8 +113,6 @@ class Plan:
         """Read a plan that `save` wrote."""
         try:
             told = json.loads(Path(path).read_text(encoding="utf-8"))
-            if told["kind"] != "plan":
-                raise PushwiseError(f"{path} holds no plan; its kind is {told['kind']!r:.40}.")
             pushes = told["pushes"]
             return cls(
                 tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
