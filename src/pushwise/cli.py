@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,18 +13,16 @@ from pushwise.cli_convert import convert
 from pushwise.cli_experiment import experiment
 from pushwise.cli_export import export
 from pushwise.cli_files import check_outputs
+from pushwise.cli_plan import plan
+from pushwise.cli_record import record
 from pushwise.cli_slide import slide
 from pushwise.cli_view import view
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-app.command()(slide)
-app.add_typer(experiment, name="experiment")
-app.command()(convert)
-app.command()(export)
-app.command()(view)
 
 
 def main() -> None:
@@ -63,7 +60,6 @@ def pushwise(
     """Learn what an object weighs where from a few pushes, then slide it where you want it."""
 
 
-@app.command()
 def bench(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -76,7 +72,6 @@ def bench(
     typer.echo(run(json=json))
 
 
-@app.command()
 def scan(
     file: Annotated[
         Path, typer.Argument(help="PLY, PCD, XYZ, CSV, NPY, NPZ, OBJ, STL, or a depth image.")
@@ -150,7 +145,6 @@ def scan(
         typer.echo(found.summary())
 
 
-@app.command()
 def identify(
     grid: Annotated[Path, typer.Argument(help="JSON file of a grid, a scan or a model.")],
     logs: Annotated[list[Path], typer.Argument(help="CSV files of pushes of that object.")],
@@ -239,147 +233,13 @@ def identify(
     typer.echo(found.summary())
     if tested:
         typer.echo(
-            f"on {len(test)} pushes held out, predicted ends are {1e3 * error:.1f} mm from the "
-            f"observed ones (the same stuff everywhere: {1e3 * uniform:.1f} mm)"
+            f"on {counted(len(test), 'push', 'pushes')} held out, predicted ends are "
+            f"{1e3 * error:.1f} mm from the observed ones (the same stuff everywhere: "
+            f"{1e3 * uniform:.1f} mm)"
         )
 
 
-@app.command()
-def plan(
-    model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="JSON file for the plan.")],
-    start: Annotated[
-        tuple[float, float, float], typer.Option(help="Pose x y theta now, in m and rad.")
-    ] = (0.0, 0.0, 0.0),
-    goal: Annotated[
-        tuple[float, float, float] | None, typer.Option(help="Pose x y theta to reach.")
-    ] = None,
-    edge: Annotated[
-        bool, typer.Option("--edge", help="Choose a goal with a graspable overhang.")
-    ] = False,
-    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
-    grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
-    table: Annotated[
-        str,
-        typer.Option(
-            help="Width x depth around the origin, in m, or a JSON file: corners [[x, y], ...]."
-        ),
-    ] = "1.0x0.7",
-    obstacles: Annotated[
-        Path | None, typer.Option(help="JSON file: a list of polygons, [[x, y], ...] each, in m.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
-    time_limit: Annotated[float, typer.Option(help="Seconds it may take.")] = 10.0,
-    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
-) -> None:
-    """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
-
-    Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
-    """
-    check_outputs(output, plot, force=force)
-    if (goal is None) != edge:
-        raise PushwiseError("give either --goal x y theta or --edge.")
-    from pushwise.physics.model import ObjectModel
-    from pushwise.planning.files import load_polygons, table_of
-    from pushwise.planning.goals import choose_goal
-    from pushwise.planning.plan import plan as make
-    from pushwise.saved import load, load_known
-
-    found = load(model)
-    if not isinstance(found, ObjectModel):
-        raise PushwiseError(f"{model} holds no model; make one with pushwise identify.")
-    known = load_known(model)
-    top = table_of(table)
-    blocks = [] if obstacles is None else load_polygons(obstacles)
-    said = ""
-    if goal is None:
-        best = choose_goal(
-            found, top, overhang=overhang, grasp_width=grasp_width, start=start, known=known
-        )
-        goal = (float(best.pose[0]), float(best.pose[1]), float(best.pose[2]))
-        said = f", {1e3 * best.overhang:.0f} mm over the edge, falls with p = " + (
-            f"{best.fall_probability:.2g}"
-        )
-    made = make(
-        found,
-        start,
-        goal,
-        top,
-        obstacles=blocks,
-        method=method,
-        time_limit=time_limit,
-        known=known,
-        seed=seed,
-    )
-    made.save(output)
-    if plot is not None:
-        from pushwise.show.plan import plot_plan
-
-        plot_plan(made, found.grid, top, plot, obstacles=blocks)
-    typer.echo(made.to_json() if json else made.table())
-    if not json:
-        x, y, theta = goal
-        typer.echo(
-            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}: {len(made.pushes)} pushes, "
-            f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
-            f"{made.seconds:.2f} s"
-        )
-
-
-class WorldName(StrEnum):
-    """The worlds an object can be pushed in."""
-
-    IDEAL = "ideal"
-    MUJOCO = "mujoco"
-    BULLET = "bullet"
-
-
-@app.command()
-def record(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="CSV file; a JSON header goes beside it.")
-    ],
-    thing: Annotated[str, typer.Option("--object", help="One of the paper's nine objects.")],
-    world: Annotated[WorldName, typer.Option(help="Where to push.")] = WorldName.MUJOCO,
-    pushes: Annotated[int, typer.Option(help="How many pushes the log shall have.")] = 10,
-    seed: Annotated[int, typer.Option(help="Decides every push.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Push an object at random, keeping it on the table, and log what happens.
-
-    A log that was cut short is continued; a file that holds anything else is left alone.
-
-    Example: pushwise record --world mujoco --object hammer --pushes 10 --seed 1 -o log.csv
-    """
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from pushwise import objects, worlds
-
-    made = {"ideal": "Ideal", "mujoco": "MuJoCo", "bullet": "Bullet"}[world]
-    drawn = objects.load(thing)
-    place = getattr(worlds, made)(drawn)
-    console = Console(stderr=True)
-    # A bar that nobody sees would still leave an empty line.
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"Pushing the {thing}", total=pushes)
-        log = worlds.record(
-            place,
-            output,
-            grid=drawn.grid,
-            pushes=pushes,
-            seed=seed,
-            noise=place.noise,
-            provenance={"world": world.value, "object": thing},
-            on_push=lambda done: progress.update(task, completed=done),
-        )
-    if json:
-        from json import dumps
-
-        facts = {"log": str(output), "world": world.value, "object": thing}
-        typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
-    else:
-        typer.echo(f"{output}: {len(log)} pushes of the {thing}")
+# In the order in which a person meets them.
+for command in (slide, scan, record, convert, identify, plan, export, view, bench):
+    app.command()(command)
+app.add_typer(experiment, name="experiment")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 
 __all__ = ["convert"]
@@ -124,4 +125,5 @@ def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]
 
 def _named(files: list[Path]) -> str:
     """Return the files in words."""
-    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} others"
+    others = counted(len(files) - 1, "other", "others")
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {others}"

@@ -146,12 +146,8 @@ def planning(
 def pregrasp(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
     trials: Annotated[int, typer.Option(help="Of each object, world and variant.")] = 16,
-    cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler; all cores without.")
-    ] = None,
-    check: Annotated[
-        float | None, typer.Option(help="Run this share of what is done again, and compare.")
-    ] = None,
+    cluster: Cluster = None,
+    check: Check = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Slide nine objects to the edge and grasp them; the hammer also as the paper's rivals would.

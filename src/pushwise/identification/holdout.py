@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.checks import finite_number
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.prior import Prior
@@ -54,7 +55,8 @@ def split(
     held = round(share * len(records))
     if share > 0.0 and not 0 < held < len(records):
         which = "none to learn from" if held else "none to test with"
-        raise PushwiseError(f"a holdout of {share:g} of {len(records)} pushes leaves {which}.")
+        pushes = counted(len(records), "push", "pushes")
+        raise PushwiseError(f"a holdout of {share:g} of {pushes} leaves {which}.")
     learn = len(records) - held
     return records[:learn], records[learn:]
 

@@ -46,9 +46,11 @@ def check_records(grid: CellGrid, records: Sequence[PushRecord], finger: Finger)
                     "another object, or in another frame?"
                 )
     if not moved:
+        far = f"the object by more than {MOVED * 1e3:.0f} mm, so"
         raise PushwiseError(
-            f"none of the {len(records)} pushes moved the object by more than "
-            f"{MOVED * 1e3:.0f} mm, so they tell nothing about it."
+            f"the only push did not move {far} it tells nothing about it."
+            if len(records) == 1
+            else f"none of the {len(records)} pushes moved {far} they tell nothing about it."
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.counting import counted
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.known import Known
 from pushwise.identification.posterior import Posterior
@@ -85,7 +86,7 @@ class Identification:
     def summary(self) -> str:
         """Return a short report."""
         count = len(self.posterior.problem.records)
-        pushes = "1 push" if count == 1 else f"{count} pushes"
+        pushes = counted(count, "push", "pushes")
         lines = [
             f"{self.method}: {pushes}, {self.model.grid.n_cells} cells, "
             f"{self.simulations} simulations, {self.seconds:.2f} s",

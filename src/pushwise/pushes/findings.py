@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pushwise.counting import counted
 from pushwise.physics.actions import Push
 from pushwise.pushes.log import PushLog
 from pushwise.pushes.record import Noise, PushRecord
@@ -104,7 +105,7 @@ class Findings:
             f"noise: {1e3 * noise.position:.2g} mm, {np.degrees(noise.angle):.2g} degrees{force}"
         )
         lines += [f"note: {note}" for note in self.notes]
-        lines.append(f"{len(self.pushes)} push{'' if len(self.pushes) == 1 else 'es'}")
+        lines.append(counted(len(self.pushes), "push", "pushes"))
         if self.pushes:
             lines.append(
                 "   push  at [s]  takes [s]  finger [mm]  [mm/s]  off line [mm]  object [mm]  "

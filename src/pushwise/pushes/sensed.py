@@ -32,8 +32,8 @@ class Sensed:
         without = [r.source for r in recordings if r.force is None]
         if 0 < len(without) < len(recordings):
             raise PushwiseError(
-                f"{without[0]} has no force and {len(recordings) - len(without)} others have; a "
-                "log has forces for all of its pushes or for none."
+                f"{without[0]} has no force, but others have; a log has forces for all of its "
+                "pushes or for none."
             )
         pairs = zip(recordings, still, strict=True)
         # By identity: two files in two folders may have the same name.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 from pushwise.show.drawing import ellipse
 from pushwise.show.quantities import Quantity, quantities
@@ -57,7 +58,7 @@ def plot_maps(found: Identification, path: Path) -> None:
     for ax in axes.flat[:-1] if tall else ():
         ax.set_xlabel("")
     count = len(found.posterior.problem.records)
-    pushes = "1 push" if count == 1 else f"{count} pushes"
+    pushes = counted(count, "push", "pushes")
     figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import __version__
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 from pushwise.identification.result import Identification
-from pushwise.outcome import Outcome
-from pushwise.physics.model import ObjectModel
+from pushwise.outcome import Found, Outcome
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Balance, model_of
@@ -21,8 +21,6 @@ from pushwise.show.report_learned import learned
 from pushwise.show.report_pushes import pushes
 
 __all__ = ["report", "write_report"]
-
-Found = Identification | ObjectModel
 
 _PHASES = {
     "look": "Looking, and making cells",
@@ -159,8 +157,8 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
             "of mass and the ellipse that holds it with 95 %.",
         ),
         paragraph(
-            f"{len(goal.alternatives)} other goals were nearly as good; they were kept in case "
-            "there is no way to this one."
+            f"{counted(len(goal.alternatives), 'other goal', 'other goals')} nearly as good "
+            "remained, in case there is no way to this one."
             if goal.alternatives
             else "No other goal was left to fall back on."
         ),
@@ -171,7 +169,7 @@ def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
     """Show the plan, and what became of it."""
     made = () if outcome.followed is None else outcome.followed.records
     grid = model_of(found).grid
-    expected = "1 push" if len(plan.pushes) == 1 else f"{len(plan.pushes)} pushes"
+    expected = counted(len(plan.pushes), "push", "pushes")
     parts = [
         paragraph(
             f"Before the first push the planner expected to need {expected}, and tried "
@@ -206,7 +204,8 @@ def _end(outcome: Outcome) -> str:
         detail = f": {followed.detail}" if followed.detail else "."
         parts.append(
             paragraph(
-                f"After {len(followed.records)} pushes {followed.end}{detail} Its cells were "
+                f"After {counted(len(followed.records), 'push', 'pushes')} "
+                f"{followed.end}{detail} Its cells were "
                 f"{1e3 * followed.error:.1f} mm from where they should be, in the mean."
             )
         )
@@ -244,10 +243,12 @@ def _foot(outcome: Outcome) -> str:
     return (
         "<footer>"
         + paragraph(
-            f"Asked for: {asked.explore} pushes to learn from, {1e3 * asked.overhang:.0f} mm of "
+            f"Asked for: {counted(asked.explore, 'push', 'pushes')} to learn from, "
+            f"{1e3 * asked.overhang:.0f} mm of "
             f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall probability of at "
             f"most {probability(asked.max_fall_probability)}, the goal reached to "
-            f"{1e3 * asked.tolerance:.0f} mm with at most {asked.max_pushes} pushes, seed "
+            f"{1e3 * asked.tolerance:.0f} mm with at most "
+            f"{counted(asked.max_pushes, 'push', 'pushes')}, seed "
             f"{asked.seed}. Lengths are in millimetres, poses in the frame of the table."
         )
         + "</footer>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.counting import counted
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
@@ -137,7 +138,8 @@ def way(
         _finger(drawing, record)
     return drawing.svg(
         f"The table from above: the planned way through {len(plan.waypoints)} poses, the "
-        f"{len(records)} pushes made, and where the object ended beside its goal."
+        f"{counted(len(records), 'push', 'pushes')} made, and where the "
+        "object ended beside its goal."
     )
 
 

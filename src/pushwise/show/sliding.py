@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.status import Status
 
+from pushwise.counting import counted
 from pushwise.identification.result import Identification
 from pushwise.outcome import Outcome, Phase
 
@@ -91,7 +92,7 @@ def _words(outcome: Outcome, phase: Phase) -> str:
         length, width = 1e3 * np.ptp(grid.outline, axis=0)
         return f"{length:.0f} x {width:.0f} mm, {grid.n_cells} cells"
     if phase is Phase.EXPLORE:
-        return f"{len(outcome.records)} pushes"
+        return counted(len(outcome.records), "push", "pushes")
     if phase is Phase.IDENTIFY and isinstance(found, Identification):
         std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
         return f"the centre of mass to {std:.1f} mm"
@@ -100,10 +101,11 @@ def _words(outcome: Outcome, phase: Phase) -> str:
     if phase is Phase.PLAN and goal is not None and plan is not None:
         return (
             f"{1e3 * goal.overhang:.0f} mm over the edge, falls with p = "
-            f"{goal.fall_probability:.2g}, {len(plan.pushes)} pushes away"
+            f"{goal.fall_probability:.2g}, {counted(len(plan.pushes), 'push', 'pushes')} away"
         )
     if phase is Phase.FOLLOW and followed is not None:
-        return f"{len(followed.records)} pushes, {1e3 * followed.error:.0f} mm from the goal"
+        pushes = counted(len(followed.records), "push", "pushes")
+        return f"{pushes}, {1e3 * followed.error:.0f} mm from the goal"
     if phase is Phase.GRASP and grasp is not None:
         return f"lifted by {1e3 * grasp.raised:.0f} mm" if grasp.held else "slipped out"
     return ""

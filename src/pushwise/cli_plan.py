@@ -1,0 +1,99 @@
+"""The `pushwise plan` command: parse, call, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushwise.cli_files import check_outputs
+from pushwise.counting import counted
+from pushwise.errors import PushwiseError
+
+__all__ = ["plan"]
+
+
+def plan(
+    model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="JSON file for the plan.")],
+    start: Annotated[
+        tuple[float, float, float], typer.Option(help="Pose x y theta now, in m and rad.")
+    ] = (0.0, 0.0, 0.0),
+    goal: Annotated[
+        tuple[float, float, float] | None, typer.Option(help="Pose x y theta to reach.")
+    ] = None,
+    edge: Annotated[
+        bool, typer.Option("--edge", help="Choose a goal with a graspable overhang.")
+    ] = False,
+    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
+    grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Width x depth around the origin, in m, or a JSON file: corners [[x, y], ...]."
+        ),
+    ] = "1.0x0.7",
+    obstacles: Annotated[
+        Path | None, typer.Option(help="JSON file: a list of polygons, [[x, y], ...] each, in m.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
+    time_limit: Annotated[float, typer.Option(help="Seconds it may take.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+) -> None:
+    """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
+
+    Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
+    """
+    check_outputs(output, plot, force=force)
+    if (goal is None) != edge:
+        raise PushwiseError("give either --goal x y theta or --edge.")
+    from pushwise.physics.model import ObjectModel
+    from pushwise.planning.files import load_polygons, table_of
+    from pushwise.planning.goals import choose_goal
+    from pushwise.planning.plan import plan as make
+    from pushwise.saved import load, load_known
+
+    found = load(model)
+    if not isinstance(found, ObjectModel):
+        raise PushwiseError(f"{model} holds no model; make one with pushwise identify.")
+    known = load_known(model)
+    top = table_of(table)
+    blocks = [] if obstacles is None else load_polygons(obstacles)
+    said = ""
+    if goal is None:
+        best = choose_goal(
+            found, top, overhang=overhang, grasp_width=grasp_width, start=start, known=known
+        )
+        goal = (float(best.pose[0]), float(best.pose[1]), float(best.pose[2]))
+        said = f", {1e3 * best.overhang:.0f} mm over the edge, falls with p = " + (
+            f"{best.fall_probability:.2g}"
+        )
+    made = make(
+        found,
+        start,
+        goal,
+        top,
+        obstacles=blocks,
+        method=method,
+        time_limit=time_limit,
+        known=known,
+        seed=seed,
+    )
+    made.save(output)
+    if plot is not None:
+        from pushwise.show.plan import plot_plan
+
+        plot_plan(made, found.grid, top, plot, obstacles=blocks)
+    typer.echo(made.to_json() if json else made.table())
+    if not json:
+        x, y, theta = goal
+        typer.echo(
+            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}: "
+            f"{counted(len(made.pushes), 'push', 'pushes')}, "
+            f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
+            f"{made.seconds:.2f} s"
+        )

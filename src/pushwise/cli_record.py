@@ -1,0 +1,60 @@
+"""The `pushwise record` command: parse, call, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushwise.cli_slide import World
+from pushwise.counting import counted
+
+__all__ = ["record"]
+
+
+def record(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="CSV file; a JSON header goes beside it.")
+    ],
+    thing: Annotated[str, typer.Option("--object", help="One of the paper's nine objects.")],
+    world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
+    pushes: Annotated[int, typer.Option(help="How many pushes the log shall have.")] = 10,
+    seed: Annotated[int, typer.Option(help="Decides every push.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Push an object at random, keeping it on the table, and log what happens.
+
+    A log that was cut short is continued; a file that holds anything else is left alone.
+
+    Example: pushwise record --world mujoco --object hammer --pushes 10 --seed 1 -o log.csv
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from pushwise import objects, worlds
+    from pushwise.worlds.stage import WORLDS
+
+    drawn = objects.load(thing)
+    place = getattr(worlds, WORLDS[world])(drawn)
+    console = Console(stderr=True)
+    # A bar that nobody sees would still leave an empty line.
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(f"Pushing the {thing}", total=pushes)
+        log = worlds.record(
+            place,
+            output,
+            grid=drawn.grid,
+            pushes=pushes,
+            seed=seed,
+            noise=place.noise,
+            provenance={"world": world.value, "object": thing},
+            on_push=lambda done: progress.update(task, completed=done),
+        )
+    if json:
+        from json import dumps
+
+        facts = {"log": str(output), "world": world.value, "object": thing}
+        typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
+    else:
+        typer.echo(f"{output}: {counted(len(log), 'push', 'pushes')} of the {thing}")
