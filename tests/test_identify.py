@@ -11,7 +11,7 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.identification.identify import METHODS
-from pushwise.identification.noise import innovations
+from pushwise.identification.noise import Errors, innovations, whitened
 from pushwise.identification.problem import Problem
 from pushwise.objects import Thing
 from pushwise.pushes.draw import draw_push
@@ -361,3 +361,20 @@ def test_the_function_is_not_hidden_by_a_package() -> None:
 
     assert callable(pw.identify)
     assert pw.identify is pushwise.identification.identify.identify
+
+
+def test_a_push_that_jumps_leaves_the_picture_whole() -> None:
+    """Keep prior and data summable where derivatives are those of a jump."""
+    rng = np.random.default_rng(0)
+    errors = Errors(SIGMA, np.array([1e-3, 1e-3, 1e-2]))
+    shares = [np.linspace(0.01, 1.0, 400)]
+    jacobian = 1e8 * rng.standard_normal((400, 3, 20))
+    _, rows, _ = whitened(shares, np.zeros((400, 3)), jacobian, errors)
+    flat = rows.reshape(-1, 20)
+    np.linalg.cholesky(np.eye(20) + flat.T @ flat)
+    smooth = whitened(shares, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
+    np.testing.assert_allclose(
+        rows / np.linalg.norm(rows, axis=2, keepdims=True),
+        smooth / np.linalg.norm(smooth, axis=2, keepdims=True),
+        rtol=1e-9,
+    )

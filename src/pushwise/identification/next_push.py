@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.identification.noise import whitened
 from pushwise.identification.problem import Problem
-from pushwise.identification.refine import whitened
 from pushwise.identification.result import Identification
 from pushwise.physics.actions import Push
 from pushwise.physics.simulate import simulate
@@ -60,7 +60,9 @@ def next_push(
             )
             u = np.concatenate([posterior.refined.u[:known], np.zeros(3)])
             errors = posterior.refined.errors
-            J = whitened(problem, problem.fit(u, errors.sigma), errors)[1].reshape(-1, known + 3)
+            fit = problem.fit(u, errors.sigma)
+            J = whitened(problem.shares, fit.residual, fit.jacobian, errors)[1]
+            J = J.reshape(-1, known + 3)
         except SimulationError:
             continue
         # The new start is one more unknown: as well known as any observed pose.

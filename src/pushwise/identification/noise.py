@@ -8,6 +8,7 @@ what the samples before it told, are independent: that is how residuals are whit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,13 @@ from numpy.typing import NDArray
 
 from pushwise.physics.compiled import compiled
 
-__all__ = ["Errors", "innovations"]
+__all__ = ["Errors", "gentle", "innovations", "whitened"]
 
 Array = NDArray[np.float64]
+
+# No unknown moves an object by 3e5 sigmas, 300 m, within its own deviation. Where a push jumps
+# derivatives have no meaning, and their squares drown the prior in rounding errors.
+STEEPEST = 3e5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +60,37 @@ def innovations(s: Array, sigma: float, drift: float, rows: Array) -> float:
             rows[i, j] = new * scale
         spread *= 1.0 - gain
     return logs
+
+
+def whitened(
+    shares: Sequence[Array], residual: Array, jacobian: Array | None, errors: Errors
+) -> tuple[Array, Array, float]:
+    """Return innovations (samples, 3), their Jacobian (samples, 3, unknowns or 0), and logs.
+
+    shares: how much of its push each sample has seen, an array (k,) a push. residual: of all
+    samples [m, m, rad], shape (samples, 3). jacobian: of it, shape (samples, 3, unknowns).
+    """
+    unknowns = 0 if jacobian is None else jacobian.shape[-1]
+    rows = np.empty((len(residual), 3, 1 + unknowns))
+    rows[..., 0] = residual
+    if jacobian is not None:
+        rows[..., 1:] = jacobian
+    logs = 0.0
+    first = 0
+    for share in shares:
+        last = first + len(share)
+        for axis in range(3):
+            block = np.ascontiguousarray(rows[first:last, axis])
+            logs += innovations(share, errors.sigma[axis], errors.drift[axis], block)
+            rows[first:last, axis] = block
+        first = last
+    return rows[..., 0], gentle(rows[..., 1:]), logs
+
+
+def gentle(jacobian: Array) -> Array:
+    """Return a whitened Jacobian (..., unknowns) with no row steeper than any push can be."""
+    steep = np.linalg.norm(jacobian, axis=-1, keepdims=True)
+    if (steep <= STEEPEST).all():
+        return jacobian
+    tamed: Array = jacobian * (STEEPEST / np.maximum(steep, STEEPEST))
+    return tamed

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from pushwise.errors import SimulationError
 from pushwise.identification.misfits import contradicts
-from pushwise.identification.noise import Errors, innovations
+from pushwise.identification.noise import Errors, gentle, whitened
 from pushwise.identification.problem import Fit, Problem
 from pushwise.identification.touches import GAP_SIGMA
 from pushwise.physics.model import ObjectModel
 
-__all__ = ["Refined", "picture", "refine", "whitened"]
+__all__ = ["Refined", "picture", "refine"]
 
 Array = NDArray[np.float64]
 
@@ -231,7 +231,7 @@ def picture(
 def _picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Collect what is known at u."""
     H, g, value = _linear(problem, u, fit, errors, force_sigma)
-    weight = _weights(_whiten_only(problem, fit, errors))
+    weight = _weights(whitened(problem.shares, fit.residual, None, errors)[0])
     return Refined(u, fit, errors, weight, H, _evidence(H, g, value))
 
 
@@ -266,25 +266,6 @@ def _scale(residual: Array) -> float:
     return 1.4826 * float(np.median(np.abs(residual))) if residual.size else 0.0
 
 
-def whitened(problem: Problem, fit: Fit, errors: Errors) -> tuple[Array, Array, float]:
-    """Return innovations (samples, 3), their Jacobian (samples, 3, unknowns or 0), and logs."""
-    unknowns = fit.jacobian.shape[-1]
-    rows = np.empty((len(fit.residual), 3, 1 + unknowns))
-    rows[..., 0] = fit.residual
-    if unknowns:
-        rows[..., 1:] = fit.jacobian
-    logs = 0.0
-    first = 0
-    for share in problem.shares:
-        last = first + len(share)
-        for axis in range(3):
-            block = np.ascontiguousarray(rows[first:last, axis])
-            logs += innovations(share, errors.sigma[axis], errors.drift[axis], block)
-            rows[first:last, axis] = block
-        first = last
-    return rows[..., 0], rows[..., 1:], logs
-
-
 def _weights(scaled: Array) -> Array:
     """Return the weight of each sample, (samples,), from innovations (samples, k)."""
     square = np.sum(scaled**2, axis=1)
@@ -296,7 +277,7 @@ def _cost(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: flo
     """Return the objective."""
     total = 0.5 * float(u @ u)
     for scaled in (
-        _whiten_only(problem, fit, errors),
+        whitened(problem.shares, fit.residual, None, errors)[0],
         fit.force_residual / force_sigma,
         fit.gap / GAP_SIGMA,
     ):
@@ -304,12 +285,6 @@ def _cost(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: flo
         square = np.sum(scaled**2, axis=1)
         total += 0.5 * (DEGREES + k) * float(np.sum(np.log1p(square / DEGREES)))
     return total
-
-
-def _whiten_only(problem: Problem, fit: Fit, errors: Errors) -> Array:
-    """Return the innovations (samples, 3) without their Jacobian."""
-    bare = replace(fit, jacobian=np.zeros((0, 3, 0)))
-    return whitened(problem, bare, errors)[0]
 
 
 def _evidence(H: Array, g: Array, value: float) -> float:
@@ -329,13 +304,13 @@ def _linear(
 
     Of the objective, poses and forces together.
     """
-    scaled, J, logs = whitened(problem, fit, errors)
+    scaled, J, logs = whitened(problem.shares, fit.residual, fit.jacobian, errors)
     H = np.eye(len(u))
     g = u.copy()
     value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
     for r, jacobian in (
         (scaled, J),
-        (fit.force_residual / force_sigma, fit.force_jacobian / force_sigma),
+        (fit.force_residual / force_sigma, gentle(fit.force_jacobian / force_sigma)),
         (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
     ):
         weight = _weights(r)
