@@ -1,5 +1,7 @@
 """A run of `slide` that several tests look at, made once."""
 
+import atexit
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -15,7 +17,9 @@ from pushwise.run_folder import RunFolder
 @cache
 def a_run() -> Path:
     """Return the folder of a finished run: crimping pliers in the ideal world."""
-    folder = Path(tempfile.mkdtemp()) / "run"
+    home = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, home)
+    folder = Path(home) / "run"
     table = pw.Table()
     thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
     world = pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), noise=Noise(2e-4, 1e-3), rate=20.0)

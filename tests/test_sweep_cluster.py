@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,13 +67,14 @@ def test_a_cluster_gives_what_a_pool_gives(
     assert sweep(steady, SETTINGS, tmp_path / "cluster", cluster=address)[1] == 0
     assert (tmp_path / "cluster" / "rows.csv").read_bytes() == expected
 
-    if os.fork() == 0:
-        # Beside the sweep: kill a worker, nanny and all, as soon as the first result is there.
+    def kill_one() -> None:
+        """Kill a worker, nanny and all, as soon as the first result is there."""
         stream = tmp_path / "killed" / "rows.stream"
         while not stream.exists() or stream.stat().st_size == 0:
             time.sleep(0.01)
         os.killpg(processes[0].pid, signal.SIGKILL)
-        os._exit(0)
+
+    threading.Thread(target=kill_one, daemon=True).start()
     assert sweep(slow, SETTINGS, tmp_path / "killed", cluster=address)[1] == 0
     assert processes[0].wait() == -signal.SIGKILL
     assert (tmp_path / "killed" / "rows.csv").read_bytes() == expected
