@@ -339,6 +339,8 @@ CELL_99 = pw.PushRecord(
         (lambda: pw.identify(BOX, [FAR], seed=-1), "seed must be zero or more"),
         (lambda: pw.Prior(max_friction=0.2), "max_friction must be above the typical friction"),
         (lambda: pw.Prior(mass=0.0), "prior mass must be greater than zero"),
+        (lambda: pw.Prior(mass_smooth=1.0), "mass_smooth must be a share from 0"),
+        (lambda: pw.Prior(mass_length=0.0), "prior mass_length must be greater than zero"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(call: Callable[[], object], sentence: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.checks import non_negative_number, positive_number
+from pushwise.checks import finite_number, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.grid import CellGrid
 
@@ -75,6 +75,7 @@ class Prior:
             "friction",
             "friction_doubt",
             "finger_doubt",
+            "mass_length",
         ):
             positive_number(f"prior {name}", getattr(self, name))
         for name in (
@@ -85,6 +86,10 @@ class Prior:
             "frame_angle_doubt",
         ):
             non_negative_number(f"prior {name}", getattr(self, name))
+        if not 0.0 <= finite_number("prior mass_smooth", self.mass_smooth) < 1.0:
+            raise PushwiseError(
+                f"prior mass_smooth must be a share from 0 up to but not 1; got {self.mass_smooth}."
+            )
         for name in ("friction_spread", "max_mass", "max_friction"):
             value = getattr(self, name)
             if value is not None:
