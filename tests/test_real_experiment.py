@@ -10,7 +10,7 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import compare, read_rows, run
+from pushwise.experiments.real import ABLATED, compare, read_rows, run
 from pushwise.experiments.real_data import POSES, real_sets
 from pushwise.experiments.real_forces import SAMPLE, friction_rows
 
@@ -73,6 +73,18 @@ def test_any_table_with_the_columns_is_learned(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "curves.png").is_file()
     run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
     assert len(said) == 1
+    more = run(
+        tmp_path / "data",
+        tmp_path / "out",
+        counts=(10,),
+        draws=1,
+        ablate=True,
+        json=True,
+        progress=said.append,
+    )
+    methods = [row["method"] for row in json.loads(more)]
+    assert len(said) == 2
+    assert set(methods) == {*rows, *ABLATED} and len(methods) == len(set(methods))
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ FINGER_FRICTION = 0.3  # metal on metal
 RADIUS_DOUBT = 3e-4  # m
 SPREADS = (1.0, 3.0)  # of the load: uneven, on feet
 ENOUGH = 10  # pushes to choose the spread by
+ABLATED = (
+    "identified, set-up as stated",
+    "identified, load uneven",
+    "identified, load on feet",
+)
 NEAR_FEET = 0.025  # m
 EDGE = 0.0707  # m; what a radian counts in the combined error of Zhou et al.
 
@@ -167,11 +172,12 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
         yield row("known feet", predicted_ends(true, others, found.finger, setup))
         yield row("known feet, set-up as stated", predicted_ends(true, others, nominal, stated))
     if ablate:
-        for method, other in (
-            ("identified, set-up as stated", learn(data, learned, calibrate=False)),
-            ("identified, load uneven", learn(data, learned, spreads=SPREADS[:1])),
-            ("identified, load on feet", learn(data, learned, spreads=SPREADS[-1:])),
-        ):
+        without = (
+            learn(data, learned, calibrate=False),
+            learn(data, learned, spreads=SPREADS[:1]),
+            learn(data, learned, spreads=SPREADS[-1:]),
+        )
+        for method, other in zip(ABLATED, without, strict=True):
             yield row(
                 method,
                 predicted_ends(other.model, others, other.finger, other.calibration),
@@ -220,23 +226,29 @@ def run(
     from pushwise.experiments.real_forces import forces_table
     from pushwise.experiments.real_report import draw_curves, markdown, repeats_table
 
-    sets = [data for data in real_sets(folder) if only in data.name]
+    if draws < 1:
+        raise PushwiseError(f"draws must be at least 1; got {draws}.")
+    every = real_sets(folder)
+    sets = [data for data in every if only in data.name]
     if not sets:
         raise PushwiseError(f"no set below {folder} has {only!r} in its name.")
     output.mkdir(parents=True, exist_ok=True)
     path = output / "rows.csv"
     rows = read_rows(path) if path.is_file() else []
-    done = {(row.set, row.pushes, row.draw) for row in rows}
+    # Rows of a run without `ablate` lack what it adds.
+    last = ABLATED[-1] if ablate else "identified"
+    done = {(row.set, row.pushes, row.draw) for row in rows if row.method == last}
     for data in sets:
         for pushes in counts_of(data, counts):
             for draw in range(draws):
                 if (data.name, pushes, draw) in done:
                     continue
                 new = list(compare(data, pushes, draw, ablate=ablate))
-                rows += new
+                this = (data.name, pushes, draw)
+                rows = [row for row in rows if (row.set, row.pushes, row.draw) != this] + new
                 _write(path, rows)
                 progress(f"{data.name}, {pushes} pushes: {new[0].mm:.2f} mm, {new[0].deg:.2f} deg")
-    parts = [markdown(rows), repeats_table(real_sets(folder)), forces_table(folder, output)]
+    parts = [markdown(rows), repeats_table(every), forces_table(folder, output)]
     table = "\n".join(part for part in parts if part)
     (output / "table.md").write_text(table, encoding="utf-8")
     draw_curves(rows, output / "curves.png")
