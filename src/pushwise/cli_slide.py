@@ -90,15 +90,15 @@ def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
     """Write what follows from the outcome: report, pictures, models for other simulators."""
     from pushwise.export import write
     from pushwise.identification.result import Identification
+    from pushwise.planning.stability import model_of
     from pushwise.show.maps import plot_maps
     from pushwise.show.plan import plot_plan
     from pushwise.show.report import write_report
 
     found = outcome.found
     if found is not None:
-        model = found.model if isinstance(found, Identification) else found
         for suffix in ("xml", "urdf", "sdf"):
-            write(model, folder / f"object.{suffix}")
+            write(model_of(found), folder / f"object.{suffix}")
     if isinstance(found, Identification):
         plot_maps(found, folder / "maps.png")
     if outcome.plan is not None and outcome.grid is not None:

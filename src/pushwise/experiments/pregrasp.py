@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from pushwise import objects
 from pushwise.errors import PushwiseError
+from pushwise.experiments.columns import numbers, where
 from pushwise.experiments.rows import Row, write_text
 from pushwise.experiments.sweep import conduct
 from pushwise.identification.prior import Prior
@@ -35,7 +36,7 @@ from pushwise.physics.model import Table
 from pushwise.planning.follow import End
 from pushwise.planning.goals import Goal
 from pushwise.planning.overhang import overhangs
-from pushwise.planning.stability import Balance
+from pushwise.planning.stability import Balance, model_of
 from pushwise.pregrasp import safest, slide
 from pushwise.shape.polygon import placed
 from pushwise.worlds.simulated import SimulatedWorld
@@ -84,6 +85,7 @@ _WORDS = {
     "even": "even mass\nand friction",
 }
 _TABLE = Table()
+_TIMED = ("explore", "identify", "plan", "follow")  # phases
 
 
 def run(
@@ -153,8 +155,7 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
     truth = world.truth
     off = std = margin = None
     if found is not None:
-        believed = found.model if isinstance(found, Identification) else found
-        off = 1e3 * float(np.hypot(*(believed.centre_of_mass - truth.centre_of_mass)))
+        off = 1e3 * float(np.hypot(*(model_of(found).centre_of_mass - truth.centre_of_mass)))
     if isinstance(found, Identification):
         std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
     if goal is not None:
@@ -172,8 +173,7 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
         "planned_pushes": None if done.plan is None else len(done.plan.pushes),
         "pushes": None if followed is None else len(followed.records),
         "error_mm": None if followed is None else 1e3 * followed.error,
-        **{f"{phase}_seconds": done.seconds.get(phase) for phase in ("explore", "identify")},
-        **{f"{phase}_seconds": done.seconds.get(phase) for phase in ("plan", "follow")},
+        **{f"{phase}_seconds": done.seconds.get(phase) for phase in _TIMED},
     }
 
 
@@ -192,8 +192,7 @@ def report(rows: list[Row], folder: Path) -> str:
     """Write the table and the figure; return the table."""
     table = _table(rows)
     write_text(folder / "table.md", table + "\n")
-    hammer = [row for row in rows if (row["object"], row["world"]) == ("hammer", "mujoco")]
-    _figure(hammer, folder / "figure.png")
+    _figure(where(rows, object="hammer", world="mujoco"), folder / "figure.png")
     return table
 
 
@@ -207,7 +206,7 @@ def _table(rows: list[Row]) -> str:
     ]
     for goal in reversed(GOALS):
         for variant in VARIANTS:
-            some = _of(rows, world="mujoco", object="hammer", variant=variant, goal=goal)
+            some = where(rows, world="mujoco", object="hammer", variant=variant, goal=goal)
             paper = f"{_PAPER[variant]} of 16" if goal == "sampled" else ""
             lines.append(f"| {goal} | {variant} | {_counts(some)} | {paper} |")
     for world in dict.fromkeys(str(row["world"]) for row in rows):
@@ -219,9 +218,9 @@ def _table(rows: list[Row]) -> str:
             "| pushes on the way | centre of mass off by [mm] |",
             "|---|---|---|---|---|---|---|---|",
         ]
-        all_of_it = _of(rows, world=world, variant="identified", goal="safest")
+        all_of_it = where(rows, world=world, variant="identified", goal="safest")
         for name in (*objects.names, None):
-            some = all_of_it if name is None else _of(all_of_it, object=name)
+            some = all_of_it if name is None else where(all_of_it, object=name)
             lines.append(
                 f"| {name or 'all'} | {_counts(some)} | {_mean(some, 'pushes')} "
                 f"| {_mean(some, 'centre_off_mm')} |"
@@ -236,11 +235,6 @@ def _table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _of(rows: list[Row], **wanted: str) -> list[Row]:
-    """Return the rows with these values."""
-    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-
-
 def _counts(rows: list[Row]) -> str:
     """Return how many ended how, as cells of a table."""
     ends = [row["end"] for row in rows]
@@ -251,8 +245,8 @@ def _counts(rows: list[Row]) -> str:
 
 def _mean(rows: list[Row], name: str) -> str:
     """Return the mean of a column where there is a value."""
-    values = [float(str(row[name])) for row in rows if row[name] is not None]
-    return f"{np.mean(values):.1f}" if values else ""
+    values = numbers(rows, name)
+    return f"{values.mean():.1f}" if len(values) else ""
 
 
 def _share(these: list[bool]) -> float:
@@ -268,7 +262,7 @@ def _figure(rows: list[Row], path: Path) -> None:
     at = np.arange(len(VARIANTS))
     ours = {
         goal: [
-            _share([row["end"] == "grasped" for row in _of(rows, variant=variant, goal=goal)])
+            _share([row["end"] == "grasped" for row in where(rows, variant=variant, goal=goal)])
             for variant in VARIANTS
         ]
         for goal in GOALS
