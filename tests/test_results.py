@@ -5,18 +5,28 @@ from pathlib import Path
 
 import pytest
 
+from pushwise.experiments.planning import PARTS
 from pushwise.experiments.rows import read_rows
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 
 
-@pytest.mark.parametrize("name", ["heatmaps", "samples"])
-def test_tables_are_those_of_the_rows(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("heatmaps", "heatmaps"),
+        ("samples", "samples"),
+        ("stability", "stability"),
+        ("pregrasp", "pregrasp"),
+        *((f"planning/{part}", "planning_report") for part in PARTS),
+    ],
+)
+def test_tables_are_those_of_the_rows(name: str, module: str, tmp_path: Path) -> None:
     """Write the same table from the rows again."""
     folder = RESULTS / name
     if not (folder / "rows.csv").exists():
         pytest.skip(f"{name} has not been run")
-    experiment = import_module(f"pushwise.experiments.{name}")
+    experiment = import_module(f"pushwise.experiments.{module}")
     table = experiment.report(read_rows(folder / "rows.csv"), tmp_path)
     assert (folder / "table.md").read_text(encoding="utf-8") == table + "\n"
     assert {path.name for path in tmp_path.iterdir()} | {"rows.csv"} == {

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from pushwise.experiments.columns import numbers
 from pushwise.experiments.rows import Row, write_text
 
 __all__ = ["report"]
@@ -37,10 +38,6 @@ def report(rows: list[Row], folder: Path) -> str:
     return table
 
 
-def _numbers(rows: list[Row], name: str) -> np.ndarray:
-    return np.array([row[name] for row in rows], float)
-
-
 def _by(rows: list[Row], name: str) -> dict[str, list[Row]]:
     """Return the rows by the value of a column, in order."""
     values = dict.fromkeys(str(row[name]) for row in rows)
@@ -58,11 +55,11 @@ def _ideal(rows: list[Row]) -> str:
         low, high = _PAPER.get(method, (None, None))
         lines.append(
             f"| {_NAMES[method]} | {len(some)} | {_share(some)} "
-            f"| {_numbers(some, 'simulations').mean():.0f} "
+            f"| {numbers(some, 'simulations').mean():.0f} "
             f"| {f'{low} to {high}' if low else '-'} "
-            f"| {np.median(_numbers(some, 'seconds')):.2f} "
+            f"| {np.median(numbers(some, 'seconds')):.2f} "
             f"| {'8 to 27' if method == 'gradient' else '-'} "
-            f"| {_numbers(some, 'pushes').mean():.1f} |"
+            f"| {numbers(some, 'pushes').mean():.1f} |"
         )
     lines += [
         "",
@@ -74,8 +71,8 @@ def _ideal(rows: list[Row]) -> str:
     for name, some in _by(rows, "object").items():
         each = _by(some, "method")
         cells = [
-            f"{_numbers(each[m], 'simulations').mean():.0f}, "
-            f"{np.median(_numbers(each[m], 'seconds')):.2f}"
+            f"{numbers(each[m], 'simulations').mean():.0f}, "
+            f"{np.median(numbers(each[m], 'seconds')):.2f}"
             for m in _NAMES
         ]
         lines.append(f"| {name} | {some[0]['contacts']} | " + " | ".join(cells) + " |")
@@ -94,8 +91,8 @@ def _loop(rows: list[Row]) -> str:
         lines.append(
             f"| {name} | {len(some)} | {_share(some)} "
             f"| {hit if 'collided' in some[0] else '-'} "
-            f"| {_numbers(some, 'pushes').mean():.1f} | {_numbers(some, 'pushes').max():.0f} "
-            f"| {np.median(_numbers(some, 'seconds')):.1f} |"
+            f"| {numbers(some, 'pushes').mean():.1f} | {numbers(some, 'pushes').max():.0f} "
+            f"| {np.median(numbers(some, 'seconds')):.1f} |"
         )
     failed = [row for row in rows if not row["reached"]]
     lines += ["", *(f"- {r['object']}, goal {r['goal']}: {r['end']}; {r['said']}" for r in failed)]
@@ -110,18 +107,18 @@ def _goals(rows: list[Row]) -> str:
     ]
     for method, some in _by(rows, "method").items():
         fell = sum(bool(row["fell"]) for row in some)
-        predicted = float(_numbers(some, "fall_probability").sum())
+        predicted = float(numbers(some, "fall_probability").sum())
         ratio = f"{fell / predicted:.2f}" if predicted > 0.0 else "-"
         lines.append(
             f"| {method} | {len(some)} | {fell} | {predicted:.2f} | {ratio} "
-            f"| {_numbers(some, 'margin_mm').min():.1f} |"
+            f"| {numbers(some, 'margin_mm').min():.1f} |"
         )
     return "\n".join(lines)
 
 
 def _share(rows: list[Row]) -> str:
     """Return how many goals were reached."""
-    return f"{100.0 * _numbers(rows, 'reached').mean():.1f} %"
+    return f"{100.0 * numbers(rows, 'reached').mean():.1f} %"
 
 
 def _figure(rows: list[Row], path: Path) -> None:
@@ -137,7 +134,7 @@ def _figure(rows: list[Row], path: Path) -> None:
         strict=True,
     ):
         for k, (method, name) in enumerate(_NAMES.items()):
-            values = [_numbers(_by(some, "method")[method], column) for some in objects.values()]
+            values = [numbers(_by(some, "method")[method], column) for some in objects.values()]
             axes.bar(
                 at + 0.27 * (k - 1),
                 [v.mean() for v in values],

@@ -16,7 +16,7 @@ from pushwise.planning.stability import Balance
 from pushwise.shape.polygon import placed
 from pushwise.worlds.mujoco import MuJoCo
 
-__all__ = ["rows_of", "run"]
+__all__ = ["report", "rows_of", "run"]
 
 _TABLE = Table.rectangle(0.8, 0.6)
 _NEAR = 0.04  # m the centre of mass is from an edge at most
@@ -59,10 +59,10 @@ def run(
 ) -> str:
     """Let objects go, and return how often the margin was wrong; the rest is as in `conduct`."""
     settings: list[Row] = [{"case": case} for case in range(cases)]
-    return conduct(rows_of, settings, output, _report, cluster=cluster, check=check, json=json)
+    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
 
 
-def _report(rows: list[Row], folder: Path) -> str:
+def report(rows: list[Row], folder: Path) -> str:
     """Write ``table.md`` and the figure; return the table."""
     margins = (row["margin_mm"] for row in rows)
     margin = np.array([-np.inf if each is None else each for each in margins], float)
