@@ -41,13 +41,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _sections() -> list[str]:
     """Return a section for each table, the known ones first."""
-    tables = [*RESULTS.glob("*.md"), *RESULTS.glob("*/*.md")]
+    tables = list(RESULTS.rglob("*.md"))
     if not tables:
         raise FileNotFoundError(f"there are no tables in {RESULTS}.")
     order = list(TITLES)
 
     def rank(table: Path) -> tuple[int, str]:
-        name = table.parent.name
+        name = _names(table)[0]
         return (order.index(name) if name in order else len(order), str(table))
 
     return [_section(table) for table in sorted(tables, key=rank)]
@@ -55,12 +55,19 @@ def _sections() -> list[str]:
 
 def _section(table: Path) -> str:
     """Return the section of one table, with the figures of its folder."""
+    name, *part = _names(table)
+    title = ": ".join([TITLES.get(name, name.capitalize()), *part])
     single = table.parent == RESULTS
-    name = table.stem if single else table.parent.name
-    parts = [f"## {TITLES.get(name, name.capitalize())}", table.read_text(encoding="utf-8").strip()]
+    parts = [f"## {title}", table.read_text(encoding="utf-8").strip()]
     figures = [] if single else sorted(table.parent.glob("*.png"))
     # A page of panels says all that its panels say.
     page = [figure for figure in figures if figure.name == "figure.png"]
     for figure in page or figures:
         parts.append(f"![{name}: {figure.stem}](results/{figure.relative_to(RESULTS).as_posix()})")
     return "\n\n".join(parts)
+
+
+def _names(table: Path) -> tuple[str, ...]:
+    """Return the experiment a table is of, and the part of it if it has parts."""
+    folders = table.relative_to(RESULTS).parent.parts
+    return folders or (table.stem,)
