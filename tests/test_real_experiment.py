@@ -10,9 +10,10 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import ABLATED, compare, read_rows, run
+from pushwise.experiments.real import ABLATED, Row, compare, read_rows, run
 from pushwise.experiments.real_data import POSES, real_sets
 from pushwise.experiments.real_forces import SAMPLE, friction_rows
+from pushwise.experiments.real_report import markdown
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 OUTLINE = [[-0.05, -0.05], [0.10, -0.05], [-0.05, 0.10]]
@@ -85,6 +86,16 @@ def test_any_table_with_the_columns_is_learned(tmp_path: Path) -> None:
     methods = [row["method"] for row in json.loads(more)]
     assert len(said) == 2
     assert set(methods) == {*rows, *ABLATED} and len(methods) == len(set(methods))
+
+
+def test_variants_are_compared_on_the_same_pushes() -> None:
+    """Leave out of that table the draws that only the full model was learned from."""
+
+    def row(draw: int, method: str, error: float) -> Row:
+        return Row("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
+
+    rows = [row(0, "identified", 2.0), row(1, "identified", 9.0), row(0, ABLATED[0], 3.0)]
+    assert "| a/set | 10 | 1 | 2.00 | 3.00 |" in markdown(rows)
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:

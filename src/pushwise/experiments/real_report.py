@@ -57,7 +57,9 @@ def markdown(rows: Sequence[Row]) -> str:
             cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
             lines.append(_line(some, cells))
         lines.append("")
-    ablated = [row for row in rows if _has(rows, row.set, "identified,")]
+    # Only choices of pushes that every variant was learned from can be compared.
+    tried = {(r.set, r.pushes, r.draw) for r in rows if r.method.startswith("identified,")}
+    ablated = [row for row in rows if (row.set, row.pushes, row.draw) in tried]
     if ablated:
         variants = list(
             dict.fromkeys(r.method for r in ablated if r.method.startswith("identified"))
@@ -65,9 +67,8 @@ def markdown(rows: Sequence[Row]) -> str:
         lines += ["What each addition to the model is worth, combined error [mm]:", ""]
         lines += _header(["set", "learned from", "draws", *variants])
         for some in _groups(ablated):
-            if any(row.method.startswith("identified,") for row in some):
-                cells = [_number(mean_of(some, m, "combined_mm")) for m in variants]
-                lines.append(_line(some, cells))
+            cells = [_number(mean_of(some, m, "combined_mm")) for m in variants]
+            lines.append(_line(some, cells))
         lines.append("")
     return "\n".join(lines)
 
