@@ -56,16 +56,24 @@ class Sensed:
         """Return the mean forces [N] on the object since the stamp before, (k, 2), if measured."""
         if recording.force is None:
             return None
-        return self._sign * (recording.force.mean_between(t) - self._air[id(recording)])
+        air = self._air[id(recording)]
+        mean = recording.force.mean_between(t)
+        return self._sign * (mean if air is None else mean - air)
 
     def notes(self) -> list[str]:
         """Say what was done to the forces."""
         notes = []
         if self._sign < 0.0:
             notes.append("the force points against the pushes: it is that on the finger, negated")
-        fx, fy = np.median(list(self._air.values()), axis=0) if self._air else (0.0, 0.0)
-        if np.hypot(fx, fy) > 0.0:
+        known = [air for air in self._air.values() if air is not None]
+        if known and np.any(known):
+            fx, fy = np.median(known, axis=0)
             notes.append(f"the force reads ({fx:.3g}, {fy:.3g}) N in the air: subtracted")
+        if len(known) < len(self._air):
+            notes.append(
+                "the finger hardly moves in the air: what the force reads there is not known and "
+                f"taken for zero, in {len(self._air) - len(known)} of {len(self._air)} recordings"
+            )
         return notes
 
 
@@ -75,10 +83,10 @@ def felt(force: Array, noise: Noise) -> bool:
     return strongest > max(_FELT, 3.0 * noise.force)
 
 
-def _air(recording: Recording, still: float) -> Array:
+def _air(recording: Recording, still: float) -> Array | None:
     """Return the force [N] read while the finger moves and the object does not, shape (2,).
 
-    Zero where the recording has no such time.
+    None where the recording has hardly any such time.
     """
     assert recording.force is not None
     t = recording.finger.t
@@ -89,6 +97,6 @@ def _air(recording: Recording, still: float) -> Array:
     free = (np.hypot(*velocity.T) > _AIR_SPEED) & (np.hypot(step[:, 0], step[:, 1]) < still)
     free &= recording.force.seen(middle)
     if free.sum() < _FEWEST:
-        return np.zeros(2)
+        return None
     zero: Array = np.median(recording.force.at(middle[free]), axis=0)
     return zero

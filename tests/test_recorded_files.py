@@ -1,0 +1,224 @@
+"""Recordings in CSV files and in files of the MIT push dataset, and the command that reads them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+
+NAMES = "t,x,y,theta,finger_x,finger_y"
+
+
+# CSV files
+
+
+def table(folder: Path, head: str, rows: Any, name: str = "data.csv") -> Path:
+    """Write a CSV file."""
+    path = folder / name
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def straight_rows() -> list[tuple[float, ...]]:
+    """Return rows of a push of 0.1 m, at 50 Hz, in SI units."""
+    return [
+        (t, max(0.1 * t - 0.05, 0.0), 0.0, 0.1 * t, 0.1 * t - 0.1, 0.01)
+        for t in np.arange(0.0, 1.5, 0.02).tolist()
+    ]
+
+
+def test_columns_have_names_and_units(tmp_path: Path) -> None:
+    """Read millimetres, degrees and milliseconds under other names, semicolons, in any order."""
+    rows = [
+        f"{1e3 * fx};{1e3 * fy};{np.degrees(th)};{1e3 * x};{1e3 * y};{1e3 * t};ok"
+        for t, x, y, th, fx, fy in reversed(straight_rows())
+    ]
+    path = table(tmp_path, "tip x;tip y;yaw;ox;oy;stamp;note", rows)
+    columns = {
+        "t": "stamp",
+        "x": "ox",
+        "y": "oy",
+        "theta": "yaw",
+        "finger_x": "tip x",
+        "finger_y": "tip y",
+    }
+    units = {**dict.fromkeys(("x", "y", "finger_x", "finger_y"), "mm"), "theta": "deg", "t": "ms"}
+    (recording,) = pw.read_recordings(path, columns=columns, units=units)
+    assert recording.object.unsorted == len(rows) - 1
+    want = np.array(straight_rows())
+    assert recording.object.values == pytest.approx(want[:, 1:4])
+    (push,) = pw.cut_pushes([recording]).pushes
+    assert isinstance(push.record.push, pw.Push)
+    assert push.record.push.velocity == pytest.approx([0.1, 0.0])
+
+
+def test_rows_may_be_of_one_stream_alone(tmp_path: Path) -> None:
+    """Take rows of object and finger in turn, and count those with half a pose."""
+    rows = []
+    for t, x, y, th, fx, fy in straight_rows():
+        rows.append(f"{t},{x},{y},{th},,")
+        rows.append(f"{t + 0.005},,NaN,,{fx + 0.0005},{fy}")
+    rows[4] = "0.04,nan,0,0,,"
+    rows.append(",,,,,")
+    (recording,) = pw.read_recordings(table(tmp_path, NAMES, rows))
+    assert (len(recording.object.t), recording.object.not_finite) == (74, 1)
+    assert (len(recording.finger.t), recording.finger.not_finite) == (75, 0)
+    assert len(pw.cut_pushes([recording]).pushes) == 1
+
+
+def test_a_column_of_pushes_divides_the_file(tmp_path: Path) -> None:
+    """Read two rows a push, before and after, as the log format itself allows."""
+    rows = [
+        "a,0,0,0,0,-0.1,0",
+        "a,2,0.05,0,0.1,0.05,0",
+        "b,0,0.05,0,6.2,0.3,0",
+        "b,1,0,0,6.4,0.1,0",
+    ]
+    found = pw.cut_pushes(pw.read_recordings(table(tmp_path, f"push,{NAMES}", rows)))
+    assert [push.source for push in found.pushes] == ["data.csv, push a", "data.csv, push b"]
+    assert found.pushes[1].record.t.tolist() == [0.0, 1.0]
+    assert found.pushes[1].record.pose[:, 2] == pytest.approx([6.2 - 2 * np.pi, 6.4 - 2 * np.pi])
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "options", "message"),
+    [
+        (NAMES, "0,0,0,x,0,0", {}, "data.csv, line 2: theta must be a number; got 'x'"),
+        (NAMES, "0,0,0,0,0", {}, "data.csv, line 2: a row has 6 values; got 5"),
+        ("t,x,y,yaw,a,b", "0,0,0,0,0,0", {}, "no column theta, finger_x, finger_y; it has"),
+        (NAMES, "0,0,0,0,0,0", {}, "at least two samples of the object"),
+        (NAMES, "", {}, "it has no rows"),
+        (NAMES, "0,0,0,0,0,0", {"units": {"x": "deg"}}, "x must be in m, cm, mm; got 'deg'"),
+        (NAMES, "0,0,0,0,0,0", {"columns": {"X": "x"}}, "must be one of push, t, x, .*; got 'X'"),
+        (NAMES, "0,0,0,0,0,0", {"object": "/box"}, "object is an option for ROS bags"),
+        (NAMES, "0,800,0,0,0,0\n1,900,0,0,0,0", {}, "900 looks like millimetres"),
+        (NAMES, "0,0,0,80,0,0\n1,0,0,90,0,0", {}, "in radians; 90 looks like degrees"),
+    ],
+)  # fmt: skip
+def test_bad_tables_are_refused(
+    head: str, row: str, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """Name the file, and the line or the column."""
+    with pytest.raises(PushwiseError, match=message):
+        pw.read_recordings(table(tmp_path, head, [row]), **options)
+
+
+# Files of the MIT push dataset
+
+
+def mit_tables() -> dict[str, list[list[float]]]:
+    """Return a push as the dataset has it: three clocks, the force that on the pusher."""
+    t = 1.4e9 + np.arange(0.0, 1.5, 0.004)
+    s = t - t[0]
+    x = np.maximum(0.1 * s - 0.05, 0.0)
+    o = np.zeros_like(s)
+    return {
+        "object_pose": np.column_stack([t, x, o, o]).tolist(),
+        "tip_pose": np.column_stack([t + 1e-3, 0.1 * s - 0.0999, o, o]).tolist(),
+        "ft_wrench": np.column_stack([t + 2e-3, np.where(x > 0, -2.0, 0.0), o, o]).tolist(),
+    }
+
+
+def mit_file(folder: Path, suffix: str, tables: dict[str, Any]) -> Path:
+    """Write a file of the dataset."""
+    path = folder / f"motion_surface=abs_shape=rect1_a=0_v=100_i=0.000_s=0.500_t=0.000{suffix}"
+    if suffix == ".json":
+        path.write_text(json.dumps(tables))
+    else:
+        with h5py.File(path, "w") as file:
+            for name, rows in tables.items():
+                file.create_dataset(name, data=rows)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".json"])
+def test_files_of_the_mit_dataset_are_read_as_published(suffix: str, tmp_path: Path) -> None:
+    """Read a push from HDF5 and from JSON, with the force on the object."""
+    found = pw.cut_pushes(pw.read_recordings(mit_file(tmp_path, suffix, mit_tables())))
+    (push,) = found.pushes
+    record = push.record
+    assert isinstance(record.push, pw.Push)
+    assert record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-4)
+    assert record.force is not None
+    assert record.force[-1] == pytest.approx([2.0, 0.0], abs=1e-3)
+    assert "negated" in found.notes[0]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".json"])
+def test_files_without_the_tables_are_refused(suffix: str, tmp_path: Path) -> None:
+    """List what is there instead."""
+    tables = mit_tables()
+    tables["object"] = tables.pop("object_pose")
+    with pytest.raises(
+        PushwiseError, match=r"has no object_pose; .*this one ft_wrench, object, tip_pose"
+    ):
+        pw.read_recordings(mit_file(tmp_path, suffix, tables))
+    flat = {**mit_tables(), "tip_pose": [1.0, 2.0]}
+    with pytest.raises(PushwiseError, match=r"tip_pose must be rows of a time and three numbers"):
+        pw.read_recordings(mit_file(tmp_path, suffix, flat))
+    path = mit_file(tmp_path, suffix, {})
+    path.write_bytes(path.read_bytes()[:3] + b"\x00{")
+    with pytest.raises(PushwiseError, match=r"cannot be read as (JSON|an HDF5 file)"):
+        pw.read_recordings(path)
+
+
+# The command
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
+) -> tuple[int, str, str]:
+    """Run the command; return its code, and what it said on either stream."""
+    from pushwise import cli
+
+    monkeypatch.setattr("sys.argv", ["pushwise", "convert", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    said = capsys.readouterr()
+    return int(stop.value.code or 0), said.out, said.err
+
+
+def test_the_command_writes_a_log_and_says_what_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Convert two files into one log, in words and as JSON; never overwrite it."""
+    files = []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        files.append(mit_file(tmp_path / name, ".h5", mit_tables()))
+    log = tmp_path / "log.csv"
+    code, said, errors = run(capsys, monkeypatch, *files, "-o", log, "--finger-radius", 0.00475)
+    assert (code, errors) == (0, "")
+    for words in ("2 pushes", "250 Hz", "noise: ", "negated", f"written to {log}"):
+        assert words in said
+    read = pw.PushLog.load(log)
+    assert (len(read), read.finger_radius) == (2, 0.00475)
+    code, said, errors = run(capsys, monkeypatch, *files, "-o", log)
+    assert (code, said) == (1, "")
+    assert errors == f"pushwise: {log} exists; a log never overwrites a file.\n"
+    code, said, errors = run(capsys, monkeypatch, *files, "--json")
+    facts = json.loads(said)
+    assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
+    assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
+
+
+def test_the_command_maps_columns_and_finds_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Take --column and --unit, and exit with a sentence when there is no push."""
+    rows = [f"{t},0,0,0,{t},0" for t in range(10)]
+    path = table(tmp_path, "time,x,y,theta,finger_x,finger_y", rows)
+    options = ("--column", "t=time", "--unit", "finger_x,finger_y=mm")
+    code, said, errors = run(capsys, monkeypatch, path, *options, "-o", tmp_path / "log.csv")
+    assert code == 1
+    assert "0 pushes" in said
+    assert errors.startswith(f"pushwise: no push found in {path}: ")
+    assert not (tmp_path / "log.csv").exists()
+    code, _, errors = run(capsys, monkeypatch, path, "--unit", "mm")
+    assert code == 1
+    assert errors == "pushwise: --unit must be NAME=VALUE, as in x,y=mm; got 'mm'.\n"
