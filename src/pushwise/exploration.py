@@ -18,9 +18,9 @@ from pushwise.shape.grid import CellGrid
 from pushwise.shape.polygon import outline_distance, placed
 from pushwise.worlds.world import World
 
-__all__ = ["MARGIN", "explore", "safe_push"]
+__all__ = ["explore", "safe_push"]
 
-MARGIN = 0.03  # m; how near to the table's edge an object may be pushed that nobody knows yet
+_MARGIN = 0.03  # m; how near to the table's edge an object may be pushed that nobody knows yet
 _GUESSES = 8  # objects it might be
 _TRIES = 200
 
@@ -71,7 +71,7 @@ def safe_push(
     nearer to it than the object is already.
     """
     guesses = _guesses(rng, grid, prior)
-    room = min(MARGIN, _room(grid, table, pose))
+    room = min(_MARGIN, _room(grid, table, pose))
     for _ in range(_TRIES):
         push = draw_push(rng, grid, pose, table, finger)
         ends = (simulate(guess, push, pose, finger=finger).pose[-1] for guess in guesses)
