@@ -92,7 +92,7 @@ def test_every_world_records(tmp_path: Path) -> None:
     for world in ("ideal", "bullet"):
         path = tmp_path / f"{world}.csv"
         answer = run(path, "--world", world, pushes=1)
-        assert (answer.returncode, answer.stdout) == (0, f"{path}: 1 pushes of the hammer\n")
+        assert (answer.returncode, answer.stdout) == (0, f"{path}: 1 push of the hammer\n")
         assert len(pw.PushLog.load(path)) == 1
 
 
