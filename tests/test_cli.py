@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -23,16 +22,18 @@ def test_version() -> None:
     assert (answer.returncode, answer.stdout) == (0, f"pushwise {pw.__version__}\n")
 
 
-def test_help_lists_the_commands_quickly() -> None:
-    """Answer --help in under half a second."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        answer = pushwise("--help")
-        times.append(time.perf_counter() - start)
-    assert answer.returncode == 0
+def test_help_loads_nothing_heavy() -> None:
+    """List the commands without what makes it slow; `pushwise bench` says how long it takes."""
+    answer = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pushwise", "--help"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert "bench" in answer.stdout
-    assert min(times) < 0.5
+    loaded = {line.rsplit("|", 1)[1].strip() for line in answer.stderr.splitlines()}
+    assert "pushwise.cli" in loaded
+    assert not loaded & {"numpy", "numba", "scipy", "mujoco", "matplotlib", "viser", "rosbags"}
 
 
 def test_no_command_prints_the_help() -> None:
@@ -44,7 +45,8 @@ def test_no_command_prints_the_help() -> None:
 
 def test_every_command_has_an_example() -> None:
     """Show an example in the command's help."""
-    for command in ("bench", "scan", "identify"):
+    commands = "slide scan record convert identify plan export view bench"
+    for command in commands.split():
         assert f"Example: pushwise {command}" in pushwise(command, "--help").stdout
 
 
