@@ -1,6 +1,5 @@
 """`choose_goal`: graspable overhangs, safe ones first, and what could be had when there is none."""
 
-
 import numpy as np
 import pytest
 
