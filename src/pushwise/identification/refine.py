@@ -30,6 +30,8 @@ DEGREES = 8.0  # of freedom of Student's t: a pose five sigma off counts a third
 FLOOR = np.array([1e-4, 1e-4, 5e-4])  # m, m, rad: no simulation is more exact
 GUESS = np.array([5e-4, 5e-4, 2.5e-3])  # m, m, rad: the sensor's noise when nothing tells it
 FORCE_FLOOR = 1e-2  # N
+FORCE_DRIFT = 0.05  # share of a force that no model is more exact than, as with DRIFTS
+JITTER = 1.2  # how far a scatter may exceed the jitter and still be that of the sensor
 # What the model's drift may be [m]. The least is no fitted number: engines that obey Coulomb's law
 # to a part in a hundred, and real tables, stray by more over 0.2 m; less would fit their quirks.
 DRIFTS = 1e-3 * 2.0 ** np.arange(0, 6)
@@ -148,7 +150,7 @@ def _minimise(
 ) -> Refined:
     """Run Gauss-Newton from u with the drift of a level, and follow the evidence from there."""
     fit = problem.fit(u, sigma)
-    force_sigma = max(force_noise or 0.0, FORCE_FLOOR, _scale(fit.force_residual))
+    force_sigma = _force_sigma(problem, fit, force_noise)
     damping = 1e-3
     for _ in range(ITERATIONS):
         if tick is not None:
@@ -177,9 +179,7 @@ def _minimise(
         if taken > 0.0:
             u = u + step
             fit = problem.fit(u, sigma)
-            force_sigma = max(
-                force_noise or 0.0, FORCE_FLOOR, min(force_sigma, _scale(fit.force_residual))
-            )
+            force_sigma = min(force_sigma, _force_sigma(problem, fit, force_noise))
         if settled and taken < 1e-3 * max(abs(cost), 100.0):
             break
     return _picture(problem, u, fit, _errors(problem, sigma, level), force_sigma)
@@ -220,7 +220,7 @@ def picture(
     """Return the linear picture at u, wherever u comes from, with the drift it deserves."""
     sigma = _sensor(problem) if noise is None else np.maximum(noise, FLOOR)
     fit = problem.fit(u, sigma)
-    force_sigma = max(force_noise or 0.0, FORCE_FLOOR, _scale(fit.force_residual))
+    force_sigma = _force_sigma(problem, fit, force_noise)
     ends = [
         _picture(problem, u, fit, _errors(problem, sigma, i), force_sigma)
         for i in range(len(DRIFTS))
@@ -259,6 +259,28 @@ def _try(problem: Problem, u: Array, sigma: Array) -> Fit | None:
         return problem.fit(u, sigma, jacobian=False)
     except SimulationError:
         return None
+
+
+def _force_sigma(problem: Problem, fit: Fit, force_noise: float | None) -> float:
+    """Return the standard deviation [N] at which each measured force counts.
+
+    The sensor's noise is told by jitter. What residuals are beyond that is the model's error,
+    which lasts for a whole push: its samples together tell no more than one of them.
+    """
+    if fit.force_residual.size == 0:
+        return FORCE_FLOOR
+    forces = [
+        record.force[1:][steady]
+        for record, steady in zip(problem.records, problem.steady, strict=True)
+        if record.force is not None and steady.any()
+    ]
+    jitter = np.concatenate([np.diff(force, n=2, axis=0) for force in forces])
+    white = max(force_noise or 0.0, FORCE_FLOOR, _scale(jitter) / np.sqrt(6.0))
+    typical = float(np.median(np.hypot(*np.concatenate(forces).T)))
+    beyond = max(
+        _scale(fit.force_residual) ** 2 - (JITTER * white) ** 2, (FORCE_DRIFT * typical) ** 2
+    )
+    return float(np.sqrt(white**2 + beyond * len(fit.force_residual) / len(forces)))
 
 
 def _scale(residual: Array) -> float:
