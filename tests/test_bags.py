@@ -115,7 +115,9 @@ def test_a_bag_becomes_the_model_it_was_recorded_of(
     off = known.model.centre_of_mass - thing.model.centre_of_mass
     assert np.hypot(*thing.model.centre_of_mass) > 0.02
     assert np.hypot(*off) < 0.003
-    assert known.model.total_mass == pytest.approx(thing.model.total_mass, rel=0.2)
+    # Slow pushes with forces tell weight times friction; mass alone they do not.
+    load = float(thing.model.mass @ thing.model.friction)
+    assert float(known.model.mass @ known.model.friction) == pytest.approx(load, rel=0.05)
 
 
 @pytest.mark.parametrize("kind", KINDS)
