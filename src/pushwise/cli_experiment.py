@@ -15,6 +15,7 @@ Cluster = Annotated[
 Check = Annotated[
     float | None, typer.Option(help="Run this share of what is done again, and compare: 0.02.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
 
@@ -30,7 +31,7 @@ def _experiment() -> None:
 @experiment.command()
 def referee(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for table and figure.")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Make the same pushes in Ideal, MuJoCo and Bullet, beside the exact answer.
 
@@ -49,7 +50,7 @@ def identification(
     draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 108,
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn nine objects from five pushes each by every method, and predict five others.
 
@@ -68,7 +69,7 @@ def samples(
     splits: Annotated[int, typer.Option(help="Choices of the pushes of each.")] = 10,
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn nine objects from one to nine pushes, and predict five others.
 
@@ -84,7 +85,7 @@ def heatmaps(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Draw what is learned of nine objects, step by step, beside the truth.
 
@@ -101,7 +102,7 @@ def stability(
     cases: Annotated[int, typer.Option(help="How many objects to let go.")] = 500,
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Let objects go at edges and corners in MuJoCo, beside the margin of stability.
 
@@ -122,7 +123,7 @@ def planning(
     ] = None,
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
 
@@ -148,7 +149,7 @@ def pregrasp(
     trials: Annotated[int, typer.Option(help="Of each object, world and variant.")] = 16,
     cluster: Cluster = None,
     check: Check = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Slide nine objects to the edge and grasp them; the hammer also as the paper's rivals would.
 
@@ -171,7 +172,7 @@ def real(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also learn without each addition to the model.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn from real pushes of other laboratories and predict the rest, beside their own.
 
