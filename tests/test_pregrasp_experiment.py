@@ -32,7 +32,7 @@ def test_the_hammer_meets_every_variant_and_others_one() -> None:
 
 def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
     """Count falls and objects without a goal as what they are."""
-    ends = {"identified": "grasped", "unlimited": "no goal", "even": "fell"}
+    ends = {"identified": "grasped", "unlimited": "not moved", "even": "fell"}
     rows = [
         {**s, "end": ends[str(s["variant"])], "success": False, "pushes": 3, "centre_off_mm": 1.0}
         for s in settings_of(trials=2)

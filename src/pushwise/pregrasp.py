@@ -277,8 +277,9 @@ def _finger(found: Found, believed: Finger) -> Finger:
 def _not_there(followed: Followed) -> str:
     """Say how it ended short of the goal."""
     count = len(followed.records)
+    made = f"{count} push" if count == 1 else f"{count} pushes"
     detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
     return (
-        f"Not there: after {count} pushes {followed.end}{detail}, "
+        f"Not there: after {made} {followed.end}{detail}, "
         f"{followed.error * 1e3:.0f} mm from the goal."
     )

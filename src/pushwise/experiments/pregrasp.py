@@ -182,7 +182,7 @@ def _end(done: Outcome) -> str:
     if done.success:
         return "grasped"
     if done.goal is None:
-        return "no goal"
+        return "not moved"
     if done.followed is not None and not done.followed.reached:
         return "fell" if done.followed.end is End.FELL else "not reached"
     return "not held"
@@ -201,7 +201,7 @@ def _table(rows: list[Row]) -> str:
     lines = [
         "The hammer, as in Fig. 5 (q) of the paper: the same poses and masses for every variant.",
         "",
-        "| goal | variant | grasped | fell | not reached | not held | no goal | the paper |",
+        "| goal | variant | grasped | fell | not reached | not held | not moved | the paper |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for goal in reversed(GOALS):
@@ -214,7 +214,7 @@ def _table(rows: list[Row]) -> str:
             "",
             f"All objects, identified, the safest goal, in {world}.",
             "",
-            "| object | grasped | fell | not reached | not held | no goal "
+            "| object | grasped | fell | not reached | not held | not moved "
             "| pushes on the way | centre of mass off by [mm] |",
             "|---|---|---|---|---|---|---|---|",
         ]
@@ -225,6 +225,13 @@ def _table(rows: list[Row]) -> str:
                 f"| {name or 'all'} | {_counts(some)} | {_mean(some, 'pushes')} "
                 f"| {_mean(some, 'centre_off_mm')} |"
             )
+    lines += ["", "Why objects were not grasped:", ""]
+    lines += [
+        f"- {row['world']}, {row['object']}, {row['variant']}, {row['goal']} goal, trial "
+        f"{row['trial']}: {row['verdict']}"
+        for row in rows
+        if not row["success"]
+    ]
     lines += [
         "",
         "Ours: simulated, masses of parts random by up to 1.6 and frictions by up to 1.4 either "
@@ -238,7 +245,7 @@ def _table(rows: list[Row]) -> str:
 def _counts(rows: list[Row]) -> str:
     """Return how many ended how, as cells of a table."""
     ends = [row["end"] for row in rows]
-    others = ("fell", "not reached", "not held", "no goal")
+    others = ("fell", "not reached", "not held", "not moved")
     cells = [f"{ends.count('grasped')} of {len(ends)}", *(str(ends.count(end)) for end in others)]
     return " | ".join(cells)
 

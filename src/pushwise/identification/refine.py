@@ -176,9 +176,8 @@ def _minimise(
                 damping = max(0.2 * damping, 1e-6)
                 break
             damping *= 6.0
-        if taken > 0.0:
-            u = u + step
-            fit = problem.fit(u, sigma)
+        if taken > 0.0 and trial is not None:
+            u, fit = u + step, trial
             force_sigma = min(force_sigma, _force_sigma(problem, fit, force_noise))
         if settled and taken < 1e-3 * max(abs(cost), 100.0):
             break
@@ -256,7 +255,7 @@ def _errors(problem: Problem, sigma: Array, level: int) -> Errors:
 def _try(problem: Problem, u: Array, sigma: Array) -> Fit | None:
     """Simulate at u; None where the model cannot be simulated, a step too far."""
     try:
-        return problem.fit(u, sigma, jacobian=False)
+        return problem.fit(u, sigma)
     except SimulationError:
         return None
 

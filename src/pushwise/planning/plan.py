@@ -189,7 +189,7 @@ def plan(
         spread = Spread(found, table, finger, known=known, seed=seed)
         deviations = spread.along(drive.poses, drive.pushes, deadline)
     except OutOfTimeError:
-        why = f"in {limit:g} s, with {len(drive.pushes)} pushes"
+        why = f"in {limit:g} s, {len(drive.pushes)} of the pushes found"
         raise PushwiseError(drive.gave_up(last, why)) from None
     return Plan(
         tuple(drive.pushes),
