@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pushwise.cli_shared import Json
 from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 
@@ -56,7 +58,7 @@ def convert(
     finger_radius: Annotated[
         float | None, typer.Option(help="In metres; goes into the header.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Cut the pushes out of recordings and write them as a log; say how good the data is.
 
@@ -98,8 +100,6 @@ def convert(
         provenance = {"converted": [str(file) for file in files], "findings": found.facts()}
         found.log(cells, finger_radius, provenance).save(output)
     if json:
-        from json import dumps
-
         typer.echo(dumps({"log": output and str(output), **found.facts()}))
     else:
         typer.echo(found.summary())

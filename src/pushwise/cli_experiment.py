@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pushwise.cli_shared import Json
+
 __all__ = ["experiment"]
 
 Cluster = Annotated[
@@ -15,7 +17,6 @@ Cluster = Annotated[
 Check = Annotated[
     float | None, typer.Option(help="Run this share of what is done again, and compare: 0.02.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
 

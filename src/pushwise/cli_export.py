@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pushwise.cli_files import check_outputs
+from pushwise.cli_shared import Force, Json, check_outputs
 from pushwise.errors import PushwiseError
 
 __all__ = ["export"]
@@ -21,8 +22,8 @@ def export(
     lumped: Annotated[
         bool, typer.Option("--lumped", help="MJCF of one mass and friction, not cell by cell.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Write a model for MuJoCo, PyBullet or Gazebo, with a valid inertia.
 
@@ -43,8 +44,6 @@ def export(
     solid = Solid.of(found)
     guessed = known is not None and known.total_mass_std is None
     if json:
-        from json import dumps
-
         facts = {
             "file": str(output),
             "format": kind,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pushwise.cli_files import check_outputs
+from pushwise.cli_shared import Force, Json, check_outputs
 from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 
@@ -41,8 +41,8 @@ def plan(
     time_limit: Annotated[float, typer.Option(help="Seconds it may take.")] = 10.0,
     seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
 

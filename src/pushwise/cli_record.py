@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pushwise.cli_shared import Json
 from pushwise.cli_slide import World
 from pushwise.counting import counted
 
@@ -21,7 +23,7 @@ def record(
     world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
     pushes: Annotated[int, typer.Option(help="How many pushes the log shall have.")] = 10,
     seed: Annotated[int, typer.Option(help="Decides every push.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Push an object at random, keeping it on the table, and log what happens.
 
@@ -52,8 +54,6 @@ def record(
             on_push=lambda done: progress.update(task, completed=done),
         )
     if json:
-        from json import dumps
-
         facts = {"log": str(output), "world": world.value, "object": thing}
         typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
     else:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pushwise.cli_shared import Json, Stopped
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def slide(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the run in the folder.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Slide an unknown object to the table's edge and grasp it there, in simulation.
 
@@ -73,12 +75,10 @@ def slide(
                 journal=RunFolder(folder, about, force=force, tell=progress.tell),
             )
         except KeyboardInterrupt:
-            raise PushwiseError("stopped; the same command goes on from here.") from None
+            raise Stopped("stopped; the same command goes on from here.") from None
         progress.say("writing the report")
         _write_rest(outcome, folder, Path(what).stem)
     if json:
-        from json import dumps
-
         typer.echo(dumps({"folder": str(folder), **facts(outcome)}))
     else:
         typer.echo(summary(outcome, folder))

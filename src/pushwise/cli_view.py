@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from pushwise.cli_shared import Json
 
 __all__ = ["view"]
 
@@ -17,7 +20,7 @@ def view(
     port: Annotated[
         int, typer.Option(help="Where to serve; the next one when it is taken.", min=1, max=65535)
     ] = 8080,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Show a run or a model in the browser: replay the pushes, and try what would happen.
 
@@ -30,8 +33,6 @@ def view(
 
     page = View(Viewed.load(what), port=port)
     if json:
-        from json import dumps
-
         typer.echo(dumps({"what": str(what), "address": page.address}))
     else:
         typer.echo(f"{what}: open {page.address} in a browser; Ctrl-C ends it")
