@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,39 @@ def test_an_error_of_ours_is_one_line(
         cli.main()
     assert stop.value.code == 1
     assert capsys.readouterr().err == "pushwise: mass must be greater than zero; got 0.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stopped_in", "line"),
+    [
+        (["slide", "crimp"], "pregrasp.slide", "stopped; the same command goes on from here."),
+        (["record", "--object", "crimp"], "worlds.record", "stopped."),
+        (["experiment", "stability"], "experiments.stability.run", "stopped."),
+    ],
+)
+def test_ctrl_c_is_one_line_and_130(
+    arguments: list[str],
+    stopped_in: str,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit as shells expect of a command that was stopped; `identify` has tests of its own."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"pushwise.{stopped_in}", stop)
+    output = str(tmp_path / "output")
+    monkeypatch.setattr(sys, "argv", ["pushwise", *arguments, "-o", output])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-1] == f"pushwise: {line}"
+    assert "Traceback" not in told.err
 
 
 @pytest.mark.parametrize("name", pw.__all__)
