@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -30,6 +29,7 @@ from pushwise.saved import load, load_grid, save
 from pushwise.shape.grid import CellGrid
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
+from pushwise.writing import write_text
 
 __all__ = ["Read", "read_json", "read_phase", "write_json", "write_phase"]
 
@@ -44,17 +44,9 @@ class Read(NamedTuple):
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Replace a file by a document at once: whoever reads it sees the old or the new."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump({"format": "pushwise", "version": 1, **document}, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+    """Write a document to a JSON file."""
+    text = json.dumps({"format": "pushwise", "version": 1, **document}, indent=1)
+    write_text(path, text + "\n")
 
 
 def read_json(path: Path, *, kind: str) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from pushwise import objects
 from pushwise.experiments.columns import markdown, numbers, where
-from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import Way, push_object
 from pushwise.identification.identify import identify
 from pushwise.physics.actions import Finger
 from pushwise.shape.grid import CellGrid
+from pushwise.writing import write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

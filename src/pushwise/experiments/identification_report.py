@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pushwise.experiments.columns import markdown, mean, numbers, where, with_spread
-from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.rows import Row
+from pushwise.writing import write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pushwise import objects
 from pushwise.errors import PushwiseError
 from pushwise.experiments.columns import numbers, where
-from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
@@ -41,6 +41,7 @@ from pushwise.pregrasp import safest, slide
 from pushwise.shape.polygon import placed
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.stage import stage
+from pushwise.writing import write_text
 
 __all__ = ["VARIANTS", "report", "rows_of", "run", "settings_of"]
 

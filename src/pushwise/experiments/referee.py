@@ -31,6 +31,7 @@ from pushwise.worlds.bullet import Bullet
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.writing import write_text
 
 __all__ = ["Verdict", "cases", "judge", "run"]
 
@@ -172,7 +173,7 @@ def run(folder: Path, *, json: bool) -> str:
         writer.writeheader()
         writer.writerows(rows)
     table = _markdown(rows)
-    (folder / "referee.md").write_text(table + "\n", encoding="utf-8")
+    write_text(folder / "referee.md", table + "\n")
     _draw(verdicts, folder / "referee.png")
     return dumps(rows) if json else table
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.writing import write_text
 
 __all__ = ["Row", "Value", "plain", "read_rows", "write_rows", "write_text"]
 
@@ -55,13 +55,6 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
             raise PushwiseError(f"all rows must have the columns {names}; got {list(row)}.")
         writer.writerow(_text(value) for value in row.values())
     write_text(path, text.getvalue())
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all: one that is half written is never seen."""
-    half = path.with_name(path.name + ".half")
-    half.write_text(text, encoding="utf-8")
-    os.replace(half, path)
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -13,11 +13,12 @@ import numpy as np
 from pushwise import objects
 from pushwise.errors import PushwiseError
 from pushwise.experiments.columns import markdown, mean, numbers, where, with_spread
-from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.physics.actions import Finger
+from pushwise.writing import write_text
 
 __all__ = ["report", "rows_of", "run", "settings_of"]
 
