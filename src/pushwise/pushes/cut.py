@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pushwise.physics.actions import Push
 from pushwise.physics.constants import GRAVITY
-from pushwise.pushes.findings import Findings, Found
+from pushwise.pushes.findings import Findings, FoundPush
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.pushes.rest import rest_noise
 from pushwise.pushes.sensed import Sensed, felt
@@ -264,9 +264,9 @@ def _still(recording: Recording) -> float:
     return max(0.5 * _MOVED, _SIGMAS * float(max(x, y) + _ARM * theta))
 
 
-def _found(recording: Recording, span: _Span, force: Array | None, noise: Noise) -> Found:
+def _found(recording: Recording, span: _Span, force: Array | None, noise: Noise) -> FoundPush:
     """Return a push as a record."""
     source = f"{recording.source} at {span.t[0]:.3f} s"
     t = span.t - span.t[0]
     record = PushRecord(span.push, t, span.pose, force, noise=noise, source=source)
-    return Found(record, recording.source, float(span.t[0]), span.stray)
+    return FoundPush(record, recording.source, float(span.t[0]), span.stray)

@@ -15,13 +15,13 @@ from pushwise.pushes.record import Noise, PushRecord
 from pushwise.pushes.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["Findings", "Found"]
+__all__ = ["Findings", "FoundPush"]
 
 _LISTED = 20  # lines of a kind, at the most, that a summary has
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundPush:
     """A push found in a recording."""
 
     record: PushRecord
@@ -59,7 +59,7 @@ class Findings:
 
     recordings: tuple[Recording, ...]
     """Where the pushes were found."""
-    pushes: tuple[Found, ...]
+    pushes: tuple[FoundPush, ...]
     """The pushes, in order."""
     left_out: tuple[str, ...]
     """What looked like a push and is none, a reason each."""

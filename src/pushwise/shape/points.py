@@ -21,14 +21,14 @@ from pushwise.shape.tabletop import Tabletop, find_tabletop
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Found", "find_object"]
+__all__ = ["ScanFields", "find_object"]
 
 _FEWEST_POINTS = 10
 # Nobody pushes things around on a table this large [m].
 _WIDEST = 20.0
 
 
-class Found(TypedDict):
+class ScanFields(TypedDict):
     """The fields of a `Scan`."""
 
     grid: CellGrid
@@ -50,7 +50,7 @@ def find_object(
     axis: ArrayLike | None = None,
     table: ArrayLike | None = None,
     min_height: float | None = None,
-) -> Found:
+) -> ScanFields:
     """Find the table, the object on it, its outline and its cells.
 
     chosen: which points are the object, shape (n,); the others may be the table.
@@ -75,7 +75,7 @@ def find_object(
     frame[:3, 3] = (middle @ frame[:3, :2].T) + surface.table.offset * surface.table.normal
     frame.flags.writeable = False
     on_it, dropped = _dropped(surface, blob, finite)
-    return Found(
+    return ScanFields(
         grid=CellGrid(cells.centres, cells.cell_size, heights, footprint.outline),
         frame=frame,
         holes=tuple(h for h in footprint.holes if signed_area(h) >= cells.cell_size**2),
