@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-if TYPE_CHECKING:
-    from types import TracebackType
+from pushwise.show.line import Line
 
+if TYPE_CHECKING:
     from pushwise.identification.result import Step
     from pushwise.physics.model import ObjectModel
 
 __all__ = ["Identifying"]
 
 
-class Identifying:
+class Identifying(Line):
     """A line on stderr while `identify` runs; `update` is its callback."""
 
     def __init__(self, *, budget: float | None) -> None:
@@ -32,24 +32,11 @@ class Identifying:
             # A line that nobody sees would still leave an empty one.
             disable=not console.is_terminal,
         )
+        super().__init__(self._progress)
         self._task = self._progress.add_task("Identifying", total=budget)
         self._step: Step | None = None
         self.best: ObjectModel | None = None
         """The model with the least error so far."""
-
-    def __enter__(self) -> Self:
-        """Show the line."""
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        """Wipe the line."""
-        self._progress.stop()
 
     def update(self, step: Step, model: ObjectModel) -> None:
         """Take note of a step, and of its model when it is the best."""

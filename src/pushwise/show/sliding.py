@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from rich.console import Console
@@ -13,9 +12,7 @@ from rich.status import Status
 from pushwise.counting import counted
 from pushwise.identification.result import Identification
 from pushwise.outcome import Outcome, Phase
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from pushwise.show.line import Line
 
 __all__ = ["Sliding", "summary"]
 
@@ -29,29 +26,16 @@ _DOING = {
 }
 
 
-class Sliding:
+class Sliding(Line):
     """What is being done, on stderr; `tell` is for a `Journal`."""
 
     def __init__(self) -> None:
         """Prepare a line."""
         self._console = Console(stderr=True)
         self._status = Status("", console=self._console)
+        super().__init__(self._status)
         self._phase: Phase | None = None
         self._began = perf_counter()
-
-    def __enter__(self) -> Self:
-        """Show the line."""
-        self._status.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        """Wipe the line."""
-        self._status.stop()
 
     def tell(self, phase: Phase, words: str) -> None:
         """Say what a phase is at; one that is over stays as a line."""
