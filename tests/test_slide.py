@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,6 +113,34 @@ def test_a_stopped_run_ends_as_if_it_were_not(run: Path, tmp_path: Path) -> None
             stops += 1
     assert stops >= 8
     assert said(folder) == said(run)
+
+
+def test_the_seconds_of_a_stopped_run_add_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Count the pushes of every session, by a clock that each push moves on by ten seconds."""
+    now = 0.0
+    monkeypatch.setattr(pregrasp, "perf_counter", lambda: now)
+
+    class Slow(RunFolder):
+        last: int | None
+
+        def explored(self, record: pw.PushRecord) -> None:
+            nonlocal now
+            now += 10.0
+            super().explored(record)
+            if len(self.records) == self.last:
+                raise Stopped
+
+    settings = Settings(explore=3, grasp_width=0.005)  # and then there is no goal
+    for last in (1, 2, None):
+        now += 1000.0
+        journal = Slow(tmp_path / "run", ABOUT)
+        journal.last = last
+        with suppress(Stopped):
+            done = pw.slide(crimp(), TABLE, settings=settings, journal=journal)
+    assert done.seconds[Phase.EXPLORE] == 30.0
+    assert load_run(tmp_path / "run").seconds == done.seconds
 
 
 def test_another_run_is_not_overwritten(run: Path) -> None:

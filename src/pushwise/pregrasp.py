@@ -63,9 +63,10 @@ class Journal:
         """
         self.tell: Callable[[Phase, str], None] = tell or (lambda phase, words: None)
         self.seconds: dict[str, float] = {}
-        """How long each phase took."""
+        """How long each phase took, or has taken so far, with what it took before a stop [s]."""
         self.records: list[PushRecord] = []
         """The exploring pushes made so far."""
+        self._began = perf_counter()
 
     def begin(self, world: World, start: Outcome) -> None:
         """Get ready for a run in a world: `start` holds settings, table, finger and prior."""
@@ -73,10 +74,14 @@ class Journal:
     def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
         """Do what a phase does, and return what it found."""
         self.tell(phase, "")
-        begin = perf_counter()
+        self._began = perf_counter() - self.seconds.get(phase, 0.0)
         found = do()
-        self.seconds[phase] = perf_counter() - begin
+        self.seconds[phase] = self.elapsed()
         return found
+
+    def elapsed(self) -> float:
+        """Return how long the phase that is carried out has taken so far [s]."""
+        return perf_counter() - self._began
 
     def explored(self, record: PushRecord) -> None:
         """Take note of an exploring push."""

@@ -1,6 +1,7 @@
 """`RunFolder`: a run of `slide` in files, phase by phase, that can be stopped at any moment.
 
-    run.json       settings, finished phases with their seconds, the state of a simulated world
+    run.json       settings, finished phases with their seconds, exploring pushes made and the
+                   seconds they took, the state of a simulated world
     grid.json      look: the cells; cloud.npz: the cloud they were made of, and the pose
     log.csv        explore: the pushes, each as soon as it is made; log.json: their header
     model.json     identify: the model; posterior.npz: how well it is known
@@ -107,7 +108,7 @@ class RunFolder(Journal):
         wanted = _described(self._about, start)
         before = _taken(self.path, wanted, force=self._force)
         if before is None:
-            self._run = {**wanted, "phases": {}, "pushes": 0, "world": None}
+            self._run = {**wanted, "phases": {}, "pushes": 0, "pushing": 0.0, "world": None}
             self._begin_anew()
             return
         self._run = before
@@ -115,6 +116,7 @@ class RunFolder(Journal):
         if isinstance(world, Restorable) and before["world"] is not None:
             world.restore(before["world"])
         if before["pushes"]:
+            self.seconds.setdefault(Phase.EXPLORE, before["pushing"])
             self._cut_log()
             self.records.extend(PushLog.load(self.path / "log.csv"))
 
@@ -142,6 +144,7 @@ class RunFolder(Journal):
         with LogWriter(log) as writer:
             writer.append(record)
         self._run["pushes"] = len(self.records)
+        self._run["pushing"] = self.elapsed()
         self._commit()
 
     def end(self, outcome: Outcome) -> None:
