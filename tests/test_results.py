@@ -1,35 +1,38 @@
 """The committed tables say what the committed rows say."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from pushwise.experiments.planning import PARTS
 from pushwise.experiments.rows import read_rows
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 
-
-REPORTED = {
-    "heatmaps": "heatmaps",
-    "samples": "samples",
-    "stability": "stability",
-    "pregrasp": "pregrasp",
-    **{f"planning/{part}": "planning_report" for part in PARTS},
+NOT_OF_THESE_ROWS = {
+    "identification": "its rows are of an older version, without the column ended",
+    "real": "its table also needs the data of other laboratories",
 }
-"""Which module writes the report of which folder."""
+"""Experiments whose table cannot be made of their rows alone, and why."""
+
+
+def reporter(experiment: str) -> ModuleType:
+    """Return the module that writes an experiment's report."""
+    names = [f"pushwise.experiments.{experiment}{end}" for end in ("_report", "")]
+    return import_module(next(name for name in names if find_spec(name) is not None))
 
 
 @pytest.mark.parametrize(
-    ("name", "module"),
-    [item for item in REPORTED.items() if (RESULTS / item[0] / "rows.csv").exists()],
+    "folder", sorted(rows.parent for rows in RESULTS.rglob("rows.csv")), ids=lambda path: path.name
 )
-def test_tables_are_those_of_the_rows(name: str, module: str, tmp_path: Path) -> None:
-    """Write the same table from the rows again."""
-    folder = RESULTS / name
-    experiment = import_module(f"pushwise.experiments.{module}")
-    table = experiment.report(read_rows(folder / "rows.csv"), tmp_path)
+def test_tables_are_those_of_the_rows(folder: Path, tmp_path: Path) -> None:
+    """Write the same table and the same files from the rows again."""
+    experiment = folder.relative_to(RESULTS).parts[0]
+    if experiment in NOT_OF_THESE_ROWS:
+        pytest.skip(NOT_OF_THESE_ROWS[experiment])
+    table = reporter(experiment).report(read_rows(folder / "rows.csv"), tmp_path)
     assert (folder / "table.md").read_text(encoding="utf-8") == table + "\n"
     assert {path.name for path in tmp_path.iterdir()} | {"rows.csv"} == {
         path.name for path in folder.iterdir()
