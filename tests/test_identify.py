@@ -2,40 +2,20 @@
 
 import importlib.util
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 import pytest
 
 import pushwise as pw
+from pushed import NOISE, SIGMA, pushed
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.identification.identify import METHODS
-from pushwise.identification.noise import Errors, innovations, whitened
-from pushwise.identification.problem import Problem
 from pushwise.objects import Thing
 from pushwise.pushes.draw import draw_push
 from pushwise.pushes.record import Noise
 
-NOISE = Noise(1e-3, 5e-3)
-SIGMA = np.array([1e-3, 1e-3, 5e-3])  # the same, of a pose
 UNBOUNDED = pw.Prior(friction_spread=None)
-
-
-@cache
-def pushed(name: str, seed: int, pushes: int = 10) -> tuple[Thing, tuple[pw.PushRecord, ...]]:
-    """Push an object with random masses at random in the Ideal world; poses alone are seen."""
-    rng = np.random.default_rng(seed)
-    thing = pw.objects.load(name).sample(rng)
-    world = pw.worlds.Ideal(thing, seed=seed, noise=NOISE)
-    records = []
-    pose = np.zeros(3)
-    for _ in range(pushes):
-        push = draw_push(rng, thing.grid, pose, world.table, world.finger)
-        seen = world.push(push)
-        pose = seen.pose[-1]
-        records.append(pw.PushRecord(push, seen.t, seen.pose, noise=NOISE))
-    return thing, tuple(records)
 
 
 def ends(records: Sequence[pw.PushRecord]) -> list[pw.PushRecord]:
@@ -201,67 +181,6 @@ def test_a_wrong_pose_is_named_and_counts_little(
         assert any(sentence.startswith("push 2") for sentence in found.statements())
 
 
-def test_the_jacobian_agrees_with_finite_differences() -> None:
-    """Differentiate poses and forces of two pushes along random directions."""
-    rng = np.random.default_rng(0)
-    thing = pw.objects.load("box").sample(rng)
-    world = pw.worlds.Ideal(thing, rate=10.0)
-    # Off centre, and sticking: away from the changes of mode where there is no derivative.
-    pushes = [pw.Push((-0.2, 0.03), (0.1, 0.0), 1.0), pw.Push((0.1, -0.12), (0.0, 0.1), 1.0)]
-    records = []
-    for push in pushes:
-        world.reset(0)
-        records.append(world.push(push))
-    problem = Problem(thing.grid, records, pw.Finger(), pw.Prior())
-    u = 0.1 * rng.standard_normal(problem.unknowns)
-    fit = problem.fit(u, SIGMA)
-    assert len(fit.force_residual) > 10
-    for _ in range(5):
-        along = rng.standard_normal(problem.unknowns)
-        h = 1e-5
-        high, low = (problem.fit(u + s * h * along, SIGMA) for s in (1.0, -1.0))
-        slope = (high.residual - low.residual) / (2.0 * h)
-        scale = np.abs(slope).max(axis=0)
-        assert (np.abs(fit.jacobian @ along - slope) < 1e-3 * scale).all()
-        slope = (high.force_residual - low.force_residual) / (2.0 * h)
-        scale = np.abs(slope).max()
-        assert np.median(np.abs(fit.force_jacobian @ along - slope)) < 1e-3 * scale
-
-
-def test_innovations_of_a_random_walk_are_white() -> None:
-    """Whiten walks plus noise to uncorrelated numbers of variance one."""
-    rng = np.random.default_rng(0)
-    shares = np.sort(rng.uniform(0.0, 1.0, 12))
-    sigma, drift, count = 1e-3, 4e-3, 200_000
-    steps = drift * np.sqrt(np.diff(shares, prepend=0.0))[:, None]
-    rows = np.cumsum(steps * rng.standard_normal((12, count)), axis=0)
-    rows += sigma * rng.standard_normal((12, count))
-    covariance = np.cov(rows)
-    logs = innovations(shares, sigma, drift, rows)
-    np.testing.assert_allclose(np.cov(rows), np.eye(12), atol=0.02)
-    assert logs == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1], abs=0.05)
-
-
-def test_the_posterior_knows_which_directions_it_knows() -> None:
-    """Order the spectrum, narrow the prior everywhere, and draw samples that agree with it."""
-    thing, records = pushed("box", 3)
-    posterior = pw.identify(thing.grid, records[:5]).posterior
-    spectrum = posterior.spectrum
-    assert (np.diff(spectrum) <= 1e-9).all()
-    assert 3 <= posterior.determined <= thing.grid.n_cells + 4
-    n = thing.grid.n_cells
-    assert np.linalg.eigvalsh(posterior.covariance[: 2 * n, : 2 * n]).max() <= 1.0 + 1e-9
-    drawn = posterior.centres_of_mass(4000, np.random.default_rng(0))
-    size = np.trace(posterior.centre_of_mass_covariance)
-    np.testing.assert_allclose(
-        np.cov(drawn.T), posterior.centre_of_mass_covariance, atol=0.1 * size
-    )
-    mass, friction = posterior.samples(100, np.random.default_rng(0))
-    assert mass.shape == friction.shape == (100, n)
-    assert (mass > 0.0).all()
-    assert (friction <= 2.0).all()
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     """Give each method a tiny budget, twice with the same seed."""
@@ -364,20 +283,3 @@ def test_the_function_is_not_hidden_by_a_package() -> None:
 
     assert callable(pw.identify)
     assert pw.identify is pushwise.identification.identify.identify
-
-
-def test_a_push_that_jumps_leaves_the_picture_whole() -> None:
-    """Keep prior and data summable where derivatives are those of a jump."""
-    rng = np.random.default_rng(0)
-    errors = Errors(SIGMA, np.array([1e-3, 1e-3, 1e-2]))
-    shares = [np.linspace(0.01, 1.0, 400)]
-    jacobian = 1e8 * rng.standard_normal((400, 3, 20))
-    _, rows, _ = whitened(shares, np.zeros((400, 3)), jacobian, errors)
-    flat = rows.reshape(-1, 20)
-    np.linalg.cholesky(np.eye(20) + flat.T @ flat)
-    smooth = whitened(shares, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
-    np.testing.assert_allclose(
-        rows / np.linalg.norm(rows, axis=2, keepdims=True),
-        smooth / np.linalg.norm(smooth, axis=2, keepdims=True),
-        rtol=1e-9,
-    )

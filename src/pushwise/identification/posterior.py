@@ -118,13 +118,6 @@ class Posterior:
         return float(after[0]), float(before[0])
 
     @cached_property
-    def friction_log_std(self) -> tuple[float, float]:
-        """Standard deviation of the log of the mean friction, after and before the pushes."""
-        n = self.problem.grid.n_cells
-        after, before = self._log_std(np.full((1, n), 1.0 / n) @ self._log_factors[1])
-        return float(after[0]), float(before[0])
-
-    @cached_property
     def spectrum(self) -> Array:
         """How much the pushes tell along each direction of masses and frictions, shape (2n,).
 
