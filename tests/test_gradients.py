@@ -1,4 +1,4 @@
-"""Analytic gradients against central finite differences, in every contact mode."""
+"""Analytic gradients of rollouts against central finite differences, in every contact mode."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, PushRecord, Table, simulate
-from pushwise.errors import PushwiseError, SimulationError
+from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, Table
 from pushwise.physics.adjoint import roll_adjoint
-from pushwise.physics.loss import loss, loss_and_gradient
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of
 from pushwise.physics.rollout import DONE, Track, roll
 from pushwise.physics.simulate import Mode
@@ -287,112 +285,3 @@ def test_force_push() -> None:
         return replace(case, push=push, settings=replace(case.settings, dt=1e-3), until=0.04)
 
     check(50, draw, rng)
-
-
-def records_of(rng: np.random.Generator, model: ObjectModel, count: int) -> list[PushRecord]:
-    """Simulate pushes of another object of the same shape, and look at it with some noise."""
-    truth = ObjectModel(
-        model.grid,
-        model.mass * rng.uniform(0.5, 2.0, len(model.mass)),
-        model.friction * rng.uniform(0.5, 1.5, len(model.mass)),
-    )
-    records = []
-    for _ in range(count):
-        push = random_push(rng, model, Finger(), length=0.05, speed=0.1)
-        t = np.linspace(0.0, push.duration + 0.1, 12)
-        noise = rng.normal(size=(12, 3)) * np.array([3e-4, 3e-4, 2e-3])
-        records.append(PushRecord(push, t, simulate(truth, push).pose_at(t) + noise))
-    return records
-
-
-@pytest.mark.parametrize("form", ["rollout", "one-step"])
-def test_loss(form: str) -> None:
-    """Compare the gradient of both losses with finite differences, parameter by parameter."""
-    rng = np.random.default_rng(13)
-    model = library_model(rng, "hammer")
-    records = records_of(rng, model, 4)
-    options = {"form": form, "dt": 5e-3}
-    value, gradient = loss_and_gradient(model, records, **options)
-    assert value == loss(model, records, **options)
-
-    def check_one(found: float, at: Callable[[float], float]) -> None:
-        errors = []
-        for h in (1e-4, 1e-5, 1e-6, 1e-7):
-            slope = (8 * (at(h) - at(-h)) - at(2 * h) + at(-2 * h)) / (12 * h)
-            errors.append(abs(slope / found - 1.0))
-        assert min(errors) < TOLERANCE
-
-    def of(changed: ObjectModel) -> float:
-        return loss(changed, records, **options)
-
-    mass = gradient.mass * model.mass**2
-    mass /= np.abs(mass / model.mass).max()
-    check_one(
-        float(gradient.mass @ mass),
-        lambda h: of(ObjectModel(model.grid, model.mass + h * mass, model.friction)),
-    )
-    mu = gradient.friction / np.abs(gradient.friction).max()
-    check_one(
-        float(gradient.friction @ mu),
-        lambda h: of(ObjectModel(model.grid, model.mass, model.friction + h * mu)),
-    )
-    check_one(
-        gradient.finger_friction,
-        lambda h: loss(model, records, finger=Finger(0.01, 0.3 + h), **options),
-    )
-    check_one(
-        gradient.finger_radius,
-        lambda h: loss(model, records, finger=Finger(0.01 + 0.01 * h, 0.3), **options) * 100.0,
-    )
-
-    def push_moved(start: Array, velocity: Array) -> list[PushRecord]:
-        return [
-            PushRecord(
-                Push(r.push.start + start[i], r.push.velocity + velocity[i], r.push.duration),
-                r.t,
-                r.pose,
-            )
-            for i, r in enumerate(records)
-        ]
-
-    none = np.zeros((4, 2))
-    along = 1e-3 * gradient.start / np.abs(gradient.start).max()
-    check_one(
-        float(np.sum(gradient.start * along)),
-        lambda h: loss(model, push_moved(h * along, none), **options),
-    )
-    along = 1e-3 * gradient.velocity / np.abs(gradient.velocity).max()
-    check_one(
-        float(np.sum(gradient.velocity * along)),
-        lambda h: loss(model, push_moved(none, h * along), **options),
-    )
-
-
-def test_true_model_has_no_loss() -> None:
-    """Predict with the truth: zero, and a gradient that is a number."""
-    rng = np.random.default_rng(14)
-    model = library_model(rng, "box")
-    push = random_push(rng, model, Finger(), length=0.05, speed=0.1)
-    path = simulate(model, push, until=1.0)
-    t = np.array([0.0, 0.3, 1.0])
-    value, gradient = loss_and_gradient(model, [PushRecord(push, t, path.pose_at(t))])
-    assert value < 1e-12
-    assert np.isfinite(gradient.mass).all()
-
-
-def test_loss_refuses_what_it_cannot_predict() -> None:
-    """Name the record and why."""
-    rng = np.random.default_rng(15)
-    model = library_model(rng, "hammer")
-    record = records_of(rng, model, 1)[0]
-    with pytest.raises(PushwiseError, match="records must hold something to predict: 0 given"):
-        loss(model, [])
-    with pytest.raises(PushwiseError, match="form must be 'one-step' or 'rollout'; got 'two'"):
-        loss(model, [record], form="two")  # type: ignore[arg-type]
-    buried = PushRecord(
-        Push(model.grid.centres[0], (0.1, 0.0), 1.0), record.t, np.zeros_like(record.pose)
-    )
-    with pytest.raises(SimulationError, match=r"record 1: the finger, .* starts .* mm inside"):
-        loss(model, [record, buried])
-    with pytest.raises(SimulationError, match=r"record 0: .* tips over the table's edge"):
-        loss(model, [record], table=Table.rectangle(0.05, 0.05))
