@@ -14,9 +14,9 @@ import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.identification.noise import Errors
+from pushwise.identification.objective import Refined
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
-from pushwise.identification.refine import Refined
 from pushwise.identification.result import Identification, Step
 from pushwise.outcome import Found, Outcome, Phase, Target
 from pushwise.physics.model import ObjectModel

@@ -12,10 +12,11 @@ from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.identification.box import Box
 from pushwise.identification.convex import convex
+from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.identification.refine import picture, refine
+from pushwise.identification.refine import refine
 from pushwise.identification.result import Identification, Step
 from pushwise.identification.search import OutOfBudget, Search
 from pushwise.physics.actions import Finger
@@ -98,7 +99,9 @@ def identify(
                 _searcher(method, batch)(search)
             model = search.box.model(search.best)
         spent = problem.simulations
-        refined = picture(problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise)
+        refined = best_picture(
+            problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise
+        )
         problem.simulations = spent  # looking back is not searching
     found = problem.model(refined.u)
     error = problem.fit_error(refined.u)

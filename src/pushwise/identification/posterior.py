@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.objective import Refined
 from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
-from pushwise.identification.refine import Refined
 from pushwise.physics.constants import GRAVITY
 
 __all__ = ["Posterior"]

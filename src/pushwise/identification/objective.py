@@ -1,0 +1,190 @@
+"""What identification minimises, and the linear picture of it at a point.
+
+The objective is ``1/2 |u|^2 + sum rho(|innovation|^2)`` over the unknowns u of `Problem`: rho is
+that of Student's t, so that a wrong pose counts little, and innovations are residuals whitened by
+`noise`. Its Gauss-Newton picture tells how well everything is known, and how probable it was to
+see what was seen (the evidence), which decides how far the model may drift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.identification.noise import Errors, gentle, whitened
+from pushwise.identification.problem import Fit, Problem
+from pushwise.identification.touches import GAP_SIGMA
+
+__all__ = [
+    "DRIFTS",
+    "Refined",
+    "best_picture",
+    "cost_of",
+    "errors_at",
+    "evidence",
+    "force_sigma_of",
+    "linear",
+    "picture",
+    "sensor_noise",
+]
+
+Array = NDArray[np.float64]
+
+DEGREES = 8.0  # of freedom of Student's t: a pose five sigma off counts a third
+FLOOR = np.array([1e-4, 1e-4, 5e-4])  # m, m, rad: no simulation is more exact
+GUESS = np.array([5e-4, 5e-4, 2.5e-3])  # m, m, rad: the sensor's noise when nothing tells it
+FORCE_FLOOR = 1e-2  # N
+FORCE_DRIFT = 0.05  # share of a force that no model is more exact than, as with DRIFTS
+JITTER = 1.2  # how far a scatter may exceed the jitter and still be that of the sensor
+# What the model's drift may be [m]. The least is no fitted number: engines that obey Coulomb's law
+# to a part in a hundred, and real tables, stray by more over 0.2 m; less would fit their quirks.
+DRIFTS = 1e-3 * 2.0 ** np.arange(0, 6)
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Where the method ended, and the linear picture of the problem there."""
+
+    u: Array
+    """Unknowns, shape (unknowns,)."""
+    fit: Fit
+    """Residuals and Jacobian at u."""
+    errors: Errors
+    """Noise of the sensor and drift of the model."""
+    weight: Array
+    """How much each sample counted, about 1 for one that fits, shape (samples,)."""
+    information: Array
+    """Hessian of what was minimised, prior included, shape (unknowns, unknowns)."""
+    evidence: float
+    """Log of the probability of what was seen, all unknowns integrated out."""
+    left_out: frozenset[int] = frozenset()
+    """Pushes that contradict the others and tell nothing here, but for their `weight`."""
+
+
+def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
+    """Return the objective at u, where the pushes go as `fit` says."""
+    total = 0.5 * float(u @ u)
+    for scaled in (
+        whitened(problem.shares, fit.residual, None, errors)[0],
+        fit.force_residual / force_sigma,
+        fit.gap / GAP_SIGMA,
+    ):
+        k = scaled.shape[1]
+        square = np.sum(scaled**2, axis=1)
+        total += 0.5 * (DEGREES + k) * float(np.sum(np.log1p(square / DEGREES)))
+    return total
+
+
+def linear(
+    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+) -> tuple[Array, Array, float]:
+    """Return the objective's Gauss-Newton Hessian, its gradient, and the log of the probability.
+
+    At u, of poses, forces and touches together; shapes (unknowns, unknowns) and (unknowns,).
+    """
+    scaled, J, logs = whitened(problem.shares, fit.residual, fit.jacobian, errors)
+    H = np.eye(len(u))
+    g = u.copy()
+    value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
+    for r, jacobian in (
+        (scaled, J),
+        (fit.force_residual / force_sigma, gentle(fit.force_jacobian / force_sigma)),
+        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
+    ):
+        weight = _weights(r)
+        root = np.sqrt(weight)[:, None]
+        rows = (root[..., None] * jacobian).reshape(-1, len(u))
+        H += rows.T @ rows
+        g += rows.T @ (root * r).ravel()
+        value += 0.5 * r.shape[1] * float(np.log(weight).sum()) - 0.5 * float(
+            np.sum((root * r) ** 2)
+        )
+    return H, g, value
+
+
+def evidence(H: Array, g: Array, value: float) -> float:
+    """Return the log of the probability of the data, all unknowns integrated out.
+
+    Arguments are what `linear` returns; the integral is that of its quadratic picture.
+    """
+    factor = np.linalg.cholesky(H)
+    half = np.linalg.solve(factor, g)
+    return value + 0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
+
+
+def _weights(scaled: Array) -> Array:
+    """Return the weight of each sample, (samples,), from innovations (samples, k)."""
+    square = np.sum(scaled**2, axis=1)
+    weight: Array = (DEGREES + scaled.shape[1]) / (DEGREES + square)
+    return weight
+
+
+def picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
+    """Collect what is known at u."""
+    H, g, value = linear(problem, u, fit, errors, force_sigma)
+    weight = _weights(whitened(problem.shares, fit.residual, None, errors)[0])
+    return Refined(u, fit, errors, weight, H, evidence(H, g, value))
+
+
+def best_picture(
+    problem: Problem, u: Array, *, noise: Array | None, force_noise: float | None
+) -> Refined:
+    """Return the linear picture at u, wherever u comes from, with the drift it deserves."""
+    sigma = sensor_noise(problem, noise)
+    fit = problem.fit(u, sigma)
+    force_sigma = force_sigma_of(problem, fit, force_noise)
+    ends = [
+        picture(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
+        for i in range(len(DRIFTS))
+    ]
+    return max(ends, key=lambda e: e.evidence)
+
+
+def sensor_noise(problem: Problem, stated: Array | None) -> Array:
+    """Return the sensor's noise as stated (3,), or estimate it from the jitter of trajectories."""
+    if stated is not None:
+        known: Array = np.maximum(stated, FLOOR)
+        return known
+    jitter = [np.diff(r.pose, n=2, axis=0) for r in problem.records if len(r.t) > 8]
+    if not jitter:
+        return GUESS
+    # A second difference of white noise has six times its variance.
+    size = 1.4826 * np.median(np.abs(np.concatenate(jitter)), axis=0) / np.sqrt(6.0)
+    size[:2] = np.sqrt(np.mean(size[:2] ** 2))
+    floored: Array = np.maximum(size, FLOOR)
+    return floored
+
+
+def errors_at(problem: Problem, sigma: Array, level: int) -> Errors:
+    """Return the errors with the drift of one level; angles drift with the object's size."""
+    drift = DRIFTS[level]
+    return Errors(sigma, np.array([drift, drift, 2.0 * drift / np.sqrt(problem.grid.area)]))
+
+
+def force_sigma_of(problem: Problem, fit: Fit, force_noise: float | None) -> float:
+    """Return the standard deviation [N] at which each measured force counts.
+
+    The sensor's noise is told by jitter. What residuals are beyond that is the model's error,
+    which lasts for a whole push: its samples together tell no more than one of them.
+    """
+    if fit.force_residual.size == 0:
+        return FORCE_FLOOR
+    forces = [
+        record.force[1:][steady]
+        for record, steady in zip(problem.records, problem.steady, strict=True)
+        if record.force is not None and steady.any()
+    ]
+    jitter = np.concatenate([np.diff(force, n=2, axis=0) for force in forces])
+    white = max(force_noise or 0.0, FORCE_FLOOR, _scale(jitter) / np.sqrt(6.0))
+    typical = float(np.median(np.hypot(*np.concatenate(forces).T)))
+    beyond = max(
+        _scale(fit.force_residual) ** 2 - (JITTER * white) ** 2, (FORCE_DRIFT * typical) ** 2
+    )
+    return float(np.sqrt(white**2 + beyond * len(fit.force_residual) / len(forces)))
+
+
+def _scale(residual: Array) -> float:
+    """Return a robust standard deviation of numbers, zero for none."""
+    return 1.4826 * float(np.median(np.abs(residual))) if residual.size else 0.0
