@@ -125,10 +125,7 @@ def _centres(rows: list[Row]) -> list[NDArray[np.float64]]:
 
 def _draw(rows: list[Row], name: str, path: Path) -> None:
     """Draw the maps of one object beside each other, in the same colours."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     grid = objects.load(name).grid
     low, high = grid.outline.min(axis=0), grid.outline.max(axis=0)
@@ -136,9 +133,9 @@ def _draw(rows: list[Row], name: str, path: Path) -> None:
     across = 4 if wide > deep else len(STAGES)
     down = -(-len(STAGES) // across)
     width = 13.0 / across
-    figure, axes = pyplot.subplots(
-        down, across, figsize=(13, down * (width * deep / wide + 0.45) + 0.3), layout="constrained"
-    )
+    height = down * (width * deep / wide + 0.45) + 0.3
+    figure = Figure(figsize=(13, height), layout="constrained")
+    axes = figure.subplots(down, across)
     top = float(np.quantile(_load(where(rows, stage="truth")), 0.98)) * 1.3 * grid.n_cells
     centres = _centres(rows)
     for axis, stage, centre in zip(axes.flat, STAGES, centres, strict=False):
@@ -151,7 +148,6 @@ def _draw(rows: list[Row], name: str, path: Path) -> None:
     figure.colorbar(image, ax=axes, label="load, mean = 1", shrink=0.8, extend="max")
     figure.suptitle(f"{name}: centre of the load (dot), and the true one (cross)", fontsize=10)
     figure.savefig(path, dpi=90)
-    pyplot.close(figure)
 
 
 def _map(axis: Axes, grid: CellGrid, values: NDArray[np.float64], top: float) -> PolyCollection:

@@ -188,22 +188,19 @@ def _notes(rows: list[Row]) -> str:
 
 def _draw(rows: list[Row], folder: Path) -> None:
     """Draw error against simulations: all panels on one page as in the paper, and each alone."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     names = _names(rows)
-    page, panels = pyplot.subplots(
-        -(-len(names) // 3), 3, figsize=(13, 3.4 * -(-len(names) // 3)), squeeze=False, sharey=True
-    )
+    rows_of_panels = -(-len(names) // 3)
+    page = Figure(figsize=(13, 3.4 * rows_of_panels))
+    panels = page.subplots(rows_of_panels, 3, squeeze=False, sharey=True)
     for letter, panel, name in zip("abcdefghi", panels.flat, names, strict=False):
         _panel(panel, where(rows, object=name), f"({letter}) {name}")
-        alone, axes = pyplot.subplots(figsize=(5.2, 3.8), layout="constrained")
+        alone = Figure(figsize=(5.2, 3.8), layout="constrained")
+        axes = alone.subplots()
         _panel(axes, where(rows, object=name), name)
         axes.legend(fontsize=7, ncols=2)
         alone.savefig(folder / f"panel-{name}.png", dpi=100)
-        pyplot.close(alone)
     for panel in panels.flat[len(names) :]:
         panel.axis("off")
     for panel in panels.flat:
@@ -211,7 +208,6 @@ def _draw(rows: list[Row], folder: Path) -> None:
     page.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     page.set_layout_engine("constrained")
     page.savefig(folder / "figure.png", dpi=100)
-    pyplot.close(page)
 
 
 def _panel(axes: Axes, rows: list[Row], title: str) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-import matplotlib
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pushwise import objects
@@ -188,10 +188,8 @@ def _markdown(rows: list[dict[str, Any]]) -> str:
 
 def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
     """Draw where every world left the object, a panel a push."""
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(2, 3, figsize=(13, 8.6), layout="constrained")
+    figure = Figure(figsize=(13, 8.6), layout="constrained")
+    axes = figure.subplots(2, 3)
     for panel, group in zip(axes.flat, verdicts, strict=True):
         case = group[0].case
         outline = case.model.grid.outline
@@ -216,4 +214,3 @@ def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
         panel.set_ylabel("y [mm]")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
     figure.savefig(file, dpi=110)
-    pyplot.close(figure)

@@ -138,12 +138,10 @@ def report(rows: list[Row], folder: Path) -> str:
 
 def _draw(rows: list[Row], path: Path) -> None:
     """Draw error against pushes, with the middle half of the runs as a band."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 4.2), layout="constrained")
+    figure = Figure(figsize=(6, 4.2), layout="constrained")
+    axes = figure.subplots()
     at = np.arange(1, MOST + 1)
     for method, (colour, label) in METHODS.items():
         errors = [numbers(where(rows, method=method, pushes=int(n)), "error_mm") for n in at]
@@ -157,4 +155,3 @@ def _draw(rows: list[Row], path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path, dpi=110)
-    pyplot.close(figure)

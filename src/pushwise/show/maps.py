@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pushwise.counting import counted
-from pushwise.errors import PushwiseError
 from pushwise.show.drawing import ellipse
+from pushwise.show.picture import save_picture
 from pushwise.show.quantities import Quantity, quantities
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ _CENTRE = "tab:red"
 
 def plot_maps(found: Identification, path: Path) -> None:
     """Draw mass, friction load and uncertainty of the cells, and the centre of mass, to a file."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     shown = quantities(found)
     maps = [shown[name] for name in ("mass", "load", "uncertainty")]
@@ -43,7 +40,8 @@ def plot_maps(found: Identification, path: Path) -> None:
     size = (side + 1.6, 3 * (side * depth / width + 0.5) + 0.9)
     if not tall:
         size = (3 * (side + 1.4), side * depth / width + 1.6)
-    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
     for ax, each in zip(axes.flat, maps, strict=True):
         _draw_cells(figure, ax, found, each)
         _draw_centre(ax, found)
@@ -62,13 +60,7 @@ def plot_maps(found: Identification, path: Path) -> None:
     figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"cannot write the picture {path} ({reason}).") from None
-    finally:
-        plt.close(figure)
+    save_picture(figure, path)
 
 
 def _draw_cells(figure: Figure, ax: Axes, found: Identification, shown: Quantity) -> None:

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike
 
-from pushwise.errors import PushwiseError
 from pushwise.physics.model import Table
 from pushwise.planning.plan import Plan
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.polygon import placed
+from pushwise.show.picture import save_picture
 
 __all__ = ["plot_plan"]
 
@@ -29,8 +28,7 @@ def plot_plan(
     Arrows are pushes, dotted lines the finger's ways between them.
     """
     figure = Figure(figsize=(8.0, 6.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    axes = figure.subplots()
     axes.add_patch(Polygon(table.polygon, facecolor="0.96", edgecolor="0.4"))
     for obstacle in obstacles:
         axes.add_patch(Polygon(np.asarray(obstacle, float), facecolor="0.6"))
@@ -49,7 +47,4 @@ def plot_plan(
     axes.set_ylabel("y [m]")
     axes.set_aspect("equal")
     axes.autoscale_view()
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise PushwiseError(f"cannot write {path} ({error}).") from None
+    save_picture(figure, path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.show.picture import save_picture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +22,8 @@ _MOST_POINTS = 40_000
 
 def plot_scan(scan: Scan, points: NDArray[np.float64], path: Path) -> None:
     """Draw a scan over the cloud [m], shape (n, 3), it came from, to an image file."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
     from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
 
     grid = scan.grid
     some = points[:: max(1, len(points) // _MOST_POINTS)]
@@ -36,7 +33,8 @@ def plot_scan(scan: Scan, points: NDArray[np.float64], path: Path) -> None:
     margin = 0.25 * float((high - low).max())
     width, depth = (high - low + 2.0 * margin).tolist()
 
-    figure, ax = plt.subplots(figsize=(9.0, 9.0 * depth / width + 0.6), constrained_layout=True)
+    figure = Figure(figsize=(9.0, 9.0 * depth / width + 0.6), layout="constrained")
+    ax = figure.subplots()
     ax.plot(x, y, ".", color="0.75", markersize=1.0, zorder=1, rasterized=True)
     half = 0.5 * grid.cell_size
     corners = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
@@ -60,10 +58,4 @@ def plot_scan(scan: Scan, points: NDArray[np.float64], path: Path) -> None:
     ax.set_ylabel("y [m]")
     ax.set_title(f"{grid.n_cells} cells of {1000.0 * grid.cell_size:g} mm, outline in red")
     figure.colorbar(squares, ax=ax, label="height [mm]", shrink=0.8)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"cannot write the picture {path} ({reason}).") from None
-    finally:
-        plt.close(figure)
+    save_picture(figure, path)
