@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from pushwise.cli_shared import Force, Json, check_outputs
-from pushwise.errors import PushwiseError
 
 __all__ = ["export"]
 
@@ -32,14 +31,10 @@ def export(
     check_outputs(output, force=force)
     from pushwise.export.files import format_of, write
     from pushwise.export.solid import Solid
-    from pushwise.physics.model import ObjectModel
-    from pushwise.saved import load, load_known
+    from pushwise.saved import load_model
 
     kind = format_of(output)
-    found = load(model)
-    if not isinstance(found, ObjectModel):
-        raise PushwiseError(f"{model} holds no model; make one with pushwise identify.")
-    known = load_known(model)
+    found, known = load_model(model)
     write(found, output, lumped=lumped)
     solid = Solid.of(found)
     guessed = known is not None and known.total_mass_std is None

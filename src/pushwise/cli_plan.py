@@ -51,16 +51,12 @@ def plan(
     check_outputs(output, plot, force=force)
     if (goal is None) != edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
-    from pushwise.physics.model import ObjectModel
     from pushwise.planning.files import load_polygons, table_of
     from pushwise.planning.goals import choose_goal
     from pushwise.planning.plan import plan as make
-    from pushwise.saved import load, load_known
+    from pushwise.saved import load_model
 
-    found = load(model)
-    if not isinstance(found, ObjectModel):
-        raise PushwiseError(f"{model} holds no model; make one with pushwise identify.")
-    known = load_known(model)
+    found, known = load_model(model)
     top = table_of(table)
     blocks = [] if obstacles is None else load_polygons(obstacles)
     said = ""

@@ -20,7 +20,7 @@ from pushwise.shape.scan import Dropped, Scan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["load", "load_grid", "load_known", "save", "to_json"]
+__all__ = ["load", "load_grid", "load_known", "load_model", "save", "to_json"]
 
 _FORMAT = "pushwise"
 _VERSION = 1
@@ -60,6 +60,14 @@ def load_grid(path: Path | str) -> CellGrid:
     """Read the grid of a saved grid, model or scan."""
     value = load(path)
     return value if isinstance(value, CellGrid) else value.grid
+
+
+def load_model(path: Path | str) -> tuple[ObjectModel, Known | None]:
+    """Read a model, and how well it is known, None where the file does not say."""
+    model = load(path)
+    if not isinstance(model, ObjectModel):
+        raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
+    return model, load_known(path)
 
 
 def load_known(path: Path | str) -> Known | None:

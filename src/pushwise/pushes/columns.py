@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
+from pushwise.pushes.csv_text import read_csv
 from pushwise.pushes.stream import Recording, Stream
 
 __all__ = ["UNITS", "read_columns"]
@@ -102,14 +103,7 @@ def _check_names(columns: Mapping[str, str], units: Mapping[str, str]) -> None:
 
 def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the column names, and the rows with the number of their line."""
-    try:
-        # Spreadsheets put a byte order mark before the first name.
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise PushwiseError(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise PushwiseError(f"{path} must be a CSV file in UTF-8.") from None
-    lines = text.splitlines()
+    lines = read_csv(path).splitlines()
     head = lines[0] if lines else ""
     table = csv.reader(lines, delimiter=max(",;\t", key=head.count))
     names = [name.strip() for name in next(table, [])]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.physics.actions import Push
+from pushwise.pushes.csv_text import read_csv
 from pushwise.pushes.record import Noise, PushRecord, finger_path
 
 __all__ = ["LogWriter", "read_records"]
@@ -52,12 +53,7 @@ def read_records(
     complete_lines: the file's writer ends every row with a line end, so that a last line without
     one was torn by a crash and is ignored with a warning.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PushwiseError(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise PushwiseError(f"{path} must be a CSV file in UTF-8.") from None
+    text = read_csv(path)
     if complete_lines and not text:
         return ()  # begun, and no push made yet
     lines = text.splitlines()

@@ -56,7 +56,7 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PushwiseError(f"{path} cannot be read: {error.strerror}.") from None
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
     except ValueError as error:
         raise PushwiseError(f"{path} cannot be read as JSON: {error}.") from None
     if not isinstance(document, dict):

@@ -15,7 +15,7 @@ from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.stability import Balance, model_of
 from pushwise.pushes.record import PushRecord
 from pushwise.run_folder import load_run
-from pushwise.saved import load, load_known
+from pushwise.saved import load_model
 from pushwise.show.quantities import Quantity, quantities
 
 __all__ = ["Viewed"]
@@ -79,10 +79,7 @@ class Viewed:
 
     @classmethod
     def _model(cls, path: Path) -> Viewed:
-        model = load(path)
-        if not isinstance(model, ObjectModel):
-            raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
-        known = load_known(path)
+        model, known = load_model(path)
         table = Table()
         return cls(
             name=path.stem,
