@@ -49,6 +49,35 @@ def test_straight_ahead_is_pushed_from_behind(method: str) -> None:
     assert path.pose[-1] == pytest.approx(found.end, abs=1e-9)
 
 
+def test_a_push_through_balance_keeps_from_obstacles_it_may_swing_into() -> None:
+    """Stop a push of a bar early enough that it hits nothing when it begins 2 mm aside."""
+    side = 0.02
+    corners = [(-0.15, -side), (0.15, -side), (0.15, side), (-0.15, side)]
+    grid = pw.CellGrid.from_outline(corners, cell_size=0.02)
+    bar = pw.ObjectModel(grid, np.full(grid.n_cells, 0.02), 0.3)
+    target = np.array([0.28, 0.0, 0.0])
+    # Straight ahead the bar passes 30 mm beside it.
+    wall = [(0.0, 0.05), (0.4, 0.05), (0.4, 0.07), (0.0, 0.07)]
+    free = Free(Balance(bar, TABLE), [wall])
+    tool, alone = pusher(bar, wall), pusher(bar)
+    at = int(np.argmin(np.hypot(*(tool.starts - [-0.163, 0.01]).T)))
+    bold, tried = (
+        alone.until_nearest(np.zeros(3), target, at),
+        tool.until_nearest(np.zeros(3), target, at),
+    )
+    assert bold is not None and tried is not None
+    hits = {}
+    for name, candidate in (("bold", bold), ("careful", tried)):
+        push = tool.push(np.zeros(3), candidate)
+        paths = [
+            pw.simulate(bar, pw.Push(push.start + np.array([0.0, y]), push.velocity, push.duration))
+            for y in (-0.002, 0.0, 0.002)
+        ]
+        hits[name] = [bool(free(path.pose).all()) for path in paths]
+    assert not all(hits["bold"])
+    assert all(hits["careful"])
+
+
 def test_simulations_are_counted() -> None:
     """Simulate each length at each contact once, wherever the object is, and few by Algorithm 2."""
     counts = {}

@@ -35,9 +35,9 @@ _CHECKED = 0.005  # m between the poses checked along a way
 _GOAL_SHARE = 0.1  # of the samples are the goal
 _NEAR = 1.5  # over the table's size; the radius of rewiring at the first node
 _CHUNK = 20  # samples between looks at the clock
-_ENOUGH = 4000  # samples
+_ENOUGH = 20_000  # samples
 _BETTER = 500  # samples after the first way was found
-_CLEARANCE = 0.02  # m kept from obstacles where the ends leave as much
+_CLEARANCES = (0.02, 0.01, 0.0)  # m kept from obstacles, where the ends and the gaps leave as much
 
 
 def find_path(
@@ -62,12 +62,30 @@ def find_path(
     spread = float(np.mean(np.sum((free.balance.model.grid.centres - centroid) ** 2, axis=1)))
     rules = _moved(free.rules, centroid)
     a, b = (_at_centroid(pose, centroid) for pose in ends)
-    wider = rules._replace(clearance=_CLEARANCE)
-    if not (blocked(wider, a) or blocked(wider, b)):
-        rules = wider
     b[2] = a[2] + np.remainder(b[2] - a[2] + np.pi, 2.0 * np.pi) - np.pi
-    ways = [a, b] if _passable(rules, a, b, spread) else _tree(rules, a, b, spread, limit, seed)
+    ways = _widest(rules, a, b, spread, limit, non_negative_integer("seed", seed))
     return np.array([_at_centroid(pose, -centroid) for pose in ways])
+
+
+def _widest(
+    rules: Rules, a: Array, b: Array, spread: float, limit: float, seed: int
+) -> Sequence[Array]:
+    """Return a way from a to b, poses of the centroid (3,), that keeps well clear if there is one.
+
+    A gap that is too narrow for the clearance may still be the only way.
+    """
+    each = [rules._replace(clearance=gap) for gap in _CLEARANCES] if len(rules.ends) else [rules]
+    tried = [r for r in each[:-1] if not (blocked(r, a) or blocked(r, b))] + each[-1:]
+    for r in tried:
+        if _passable(r, a, b, spread):
+            return [a, b]
+        deadline = Deadline(limit / len(tried))
+        if way := _tree(r, a, b, spread, deadline, seed):
+            return way
+    why = "in the way are obstacles or the table's edge"
+    if deadline.passed:
+        raise PushwiseError(f"no path was found in {limit:g} s; {why}, or give it more time.")
+    raise PushwiseError(f"no path was found with {_ENOUGH} samples; {why}.")
 
 
 def poses_along(grid: CellGrid, path: Array, step: float = 0.01) -> Array:
@@ -82,17 +100,16 @@ def poses_along(grid: CellGrid, path: Array, step: float = 0.01) -> Array:
 
 
 def _tree(
-    rules: Rules, a: Array, b: Array, spread: float, limit: float, seed: int
+    rules: Rules, a: Array, b: Array, spread: float, deadline: Deadline, seed: int
 ) -> Sequence[Array]:
-    """Grow a tree from a until it holds b and enough else, and return the way."""
-    deadline = Deadline(limit)
+    """Grow a tree from a until it holds b and enough else, and return the way; else nothing."""
     table = rules.shape.table
     low, high = table.min(axis=0), table.max(axis=0)
     nodes = np.empty((_ENOUGH + 1, 3))
     parents = np.full(_ENOUGH + 1, -1)
     costs = np.zeros(_ENOUGH + 1)
     nodes[0] = a
-    rng = np.random.default_rng(non_negative_integer("seed", seed))
+    rng = np.random.default_rng(seed)
     count = 1
     samples = 0
     enough = _ENOUGH
@@ -107,10 +124,7 @@ def _tree(
             enough = min(samples + _BETTER, _ENOUGH - 1)
     at_goal = np.flatnonzero(_apart(nodes[:count], b, spread) < 1e-9)
     if not len(at_goal):
-        why = "in the way are obstacles or the table's edge"
-        if samples < _ENOUGH:
-            raise PushwiseError(f"no path was found in {limit:g} s; {why}, or give it more time.")
-        raise PushwiseError(f"no path was found with {samples} samples; {why}.")
+        return []
     k = int(at_goal[np.argmin(costs[at_goal])])
     way = [nodes[k]]
     while parents[k] >= 0:
