@@ -48,7 +48,7 @@ def identification(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
     models: Annotated[int, typer.Option(help="Random truths of each object.")] = 10,
     splits: Annotated[int, typer.Option(help="Splits of the pushes of each.")] = 10,
-    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 108,
+    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 540,
     cluster: Cluster = None,
     check: Check = None,
     json: Json = False,

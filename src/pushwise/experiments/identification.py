@@ -49,7 +49,7 @@ def run(
     *,
     models: int = 10,
     splits: int = 10,
-    draws: int = 108,
+    draws: int = 540,
     cluster: str | None = None,
     check: float | None = None,
     json: bool = False,
