@@ -33,11 +33,15 @@ def test_the_hammer_meets_every_variant_and_others_one() -> None:
 def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
     """Count falls and objects without a goal as what they are."""
     ends = {"identified": "grasped", "unlimited": "not moved", "even": "fell"}
-    rows = [
-        {**s, "end": ends[str(s["variant"])], "success": False, "pushes": 3, "centre_off_mm": 1.0}
-        for s in settings_of(trials=2)
-    ]
+    told = {
+        "success": False,
+        "pushes": 3,
+        "centre_off_mm": 1.0,
+        "verdict": "Not moved: stuck.",
+    }
+    rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings_of(trials=2)]
     table = report(rows, tmp_path)
+    assert "- mujoco, box, identified, safest goal, trial 1: Not moved: stuck." in table
     assert "| sampled | identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
     assert "| sampled | unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
     assert "| safest | even | 0 of 2 | 2 | 0 | 0 | 0 |  |" in table
