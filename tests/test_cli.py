@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pushwise as pw
+from command import pushwise as here
 from pushwise import cli
 from pushwise.errors import PushwiseError, SimulationError
 
@@ -45,10 +46,14 @@ def test_no_command_prints_the_help() -> None:
 
 
 def test_every_command_has_an_example() -> None:
-    """Show an example in the command's help."""
+    """Show an example in each command's help, and take --json."""
     commands = "slide scan record convert identify plan export view bench"
-    for command in commands.split():
-        assert f"Example: pushwise {command}" in pushwise(command, "--help").stdout
+    parts = "referee identification samples heatmaps stability planning pregrasp real"
+    for command in (*commands.split(), *(f"experiment {part}" for part in parts.split())):
+        ran = here(*command.split(), "--help")
+        assert ran.code == 0
+        assert f"Example: pushwise {command} " in ran.out
+        assert "--json" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,6 @@ def test_ctrl_c_is_one_line_and_130(
     line: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Exit as shells expect of a command that was stopped; `identify` has tests of its own."""
 
@@ -101,15 +105,10 @@ def test_ctrl_c_is_one_line_and_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"pushwise.{stopped_in}", stop)
-    output = str(tmp_path / "output")
-    monkeypatch.setattr(sys, "argv", ["pushwise", *arguments, "-o", output])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 130
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.splitlines()[-1] == f"pushwise: {line}"
-    assert "Traceback" not in told.err
+    ran = here(*arguments, "-o", tmp_path / "output")
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err.splitlines()[-1] == f"pushwise: {line}"
+    assert "Traceback" not in ran.err
 
 
 @pytest.mark.parametrize("name", pw.__all__)

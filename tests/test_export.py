@@ -1,8 +1,6 @@
 """Exported models: what MuJoCo and PyBullet read is what the model says."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import pushwise as pw
+from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.export.solid import boxes
 from pushwise.identification.known import Known
@@ -152,24 +151,17 @@ def test_sdf_has_the_numbers() -> None:
     assert friction == model.friction.tolist()
 
 
-def pushwise(*words: object) -> subprocess.CompletedProcess[str]:
-    """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "pushwise", *map(str, words)], capture_output=True, text=True
-    )
-
-
 def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
     """Choose the format by the suffix, keep what exists, and name mistakes in one line."""
     saved, out = tmp_path / "model.json", tmp_path / "object.xml"
     known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(), np.zeros(3))
     pw.save(THIN, saved, known=known)
     done = pushwise("export", saved, "-o", out)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "did not determine the total mass" in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert "did not determine the total mass" in done.out
     assert loaded(out.read_text())[0] == pytest.approx(THIN.total_mass)
     done = pushwise("export", saved, "-o", out, "--lumped", "--json", "--force")
-    facts = json.loads(done.stdout)
+    facts = json.loads(done.out)
     assert facts["format"] == "MJCF"
     assert facts["mass_determined"] is False
     pw.save(THIN.grid, tmp_path / "grid.json")
@@ -179,9 +171,9 @@ def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
         ((tmp_path / "grid.json", "-o", tmp_path / "a.xml"), "holds no model"),
     ):
         done = pushwise("export", *words)
-        assert done.returncode == 1
-        assert len(done.stderr.splitlines()) == 1
-        assert said in done.stderr
+        assert done.code == 1
+        assert len(done.err.splitlines()) == 1
+        assert said in done.err
 
 
 def test_only_mjcf_is_lumped(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import pushwise as pw
-from pushwise import cli
+from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.physics.interrupts import interrupts_held
@@ -45,27 +45,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
-) -> tuple[int, str, str]:
-    """Run the command; return its code, and what it said on either stream."""
-    monkeypatch.setattr("sys.argv", ["pushwise", "identify", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    said = capsys.readouterr()
-    return int(stop.value.code or 0), said.out, said.err
-
-
 def test_a_log_becomes_a_model_a_picture_and_a_report(
     folder: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Write what was asked for, print what was found, and overwrite only when told to."""
     model, picture = tmp_path / "model.json", tmp_path / "maps.png"
     given = (folder / "grid.json", folder / "log.csv", "-o", model)
-    code, out, _ = run(capsys, monkeypatch, *given, "--holdout", 0.5, "--plot", picture)
+    code, out, _ = pushwise("identify", *given, "--holdout", 0.5, "--plot", picture)
     assert code == 0
     for words in ("refine: 2 pushes", "centre of mass", "total mass not determined", "held out"):
         assert words in out
@@ -73,12 +60,12 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     assert isinstance(saved, pw.ObjectModel)
     with Image.open(picture) as image:
         assert min(image.size) > 500
-    code, out, err = run(capsys, monkeypatch, *given)
+    code, out, err = pushwise("identify", *given)
     assert (code, out) == (1, "")
     assert err == f"pushwise: {model} exists; add --force to overwrite it.\n"
     # A model is a grid, too: learn again from where the cells of the last one lie.
     again = (model, folder / "log.csv", "-o", model, "--force", "--json")
-    code, out, _ = run(capsys, monkeypatch, *again, "--holdout", 0.25)
+    code, out, _ = pushwise("identify", *again, "--holdout", 0.25)
     assert code == 0
     facts = json.loads(out)
     assert facts["pushes"] == 3
@@ -97,15 +84,12 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
 def test_one_push_several_logs_and_another_method(
     folder: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Learn from a single push, from two logs, and by a method with a budget."""
     grid, one, log = folder / "grid.json", folder / "one.csv", folder / "log.csv"
     for at, (logs, pushes) in enumerate((([one], 1), ([one, log], 5))):
-        code, out, _ = run(
-            capsys,
-            monkeypatch,
+        code, out, _ = pushwise(
+            "identify",
             *(grid, *logs, "-o", tmp_path / f"{at}.json"),
             *("--method", "random", "--budget", 3, "--seed", 1, "--json"),
         )
@@ -144,12 +128,11 @@ def test_a_mistake_is_one_line(
     sentence: str,
     folder: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Answer each mistake with one line on stderr, a code, and no file."""
     monkeypatch.chdir(folder)
-    code, out, err = run(capsys, monkeypatch, *arguments, "-o", tmp_path / "model.json")
+    code, out, err = pushwise("identify", *arguments, "-o", tmp_path / "model.json")
     assert (code, out) == (1, "")
     line = err.splitlines()[-1]
     assert line.startswith("pushwise: ")
@@ -163,7 +146,6 @@ def test_an_interrupt_leaves_the_best_model(
     after: int,
     folder: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Write the best model so far on Ctrl-C, say so, and exit with 130."""
@@ -179,7 +161,7 @@ def test_an_interrupt_leaves_the_best_model(
 
     monkeypatch.setattr(Identifying, "update", interrupted)
     model = tmp_path / "model.json"
-    code, out, err = run(capsys, monkeypatch, folder / "grid.json", folder / "log.csv", "-o", model)
+    code, out, err = pushwise("identify", folder / "grid.json", folder / "log.csv", "-o", model)
     assert (code, out) == (130, "")
     assert "stopped" in err
     assert model.exists() == (after > 0)

@@ -1,22 +1,14 @@
 """`pushwise plan`: the file, the table, the picture, and one line for a mistake."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pushwise as pw
+from command import pushwise
 from pushwise.identification.known import Known
-
-
-def pushwise(*words: object) -> subprocess.CompletedProcess[str]:
-    """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "pushwise", *map(str, words)], capture_output=True, text=True
-    )
 
 
 @pytest.fixture
@@ -38,21 +30,21 @@ def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
         *("plan", model, "--goal", -0.2, -0.1, 1.0, "-o", out),
         *("--plot", picture, "--obstacles", blocks, "--method", "gradient", "--table", table),
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.code, done.err) == (0, "")
     pushes = json.loads(out.read_text())["pushes"]
     count = len(pushes)
     assert all(push["pose_std"][0] > 0.0 for push in pushes)
     assert all(push["approach"][-1] == push["start"] for push in pushes)
-    assert f"{count} pushes" in done.stdout
-    assert len(done.stdout.splitlines()) == count + 2
+    assert f"{count} pushes" in done.out
+    assert len(done.out.splitlines()) == count + 2
     assert picture.stat().st_size > 10_000
 
 
 def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
     """Choose it, and print the plan as JSON."""
     done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json", "--json")
-    assert done.returncode == 0, done.stderr
-    goal = json.loads(done.stdout)["waypoints"][-1]
+    assert done.code == 0, done.err
+    goal = json.loads(done.out)["waypoints"][-1]
     assert abs(goal[0]) > 0.2 or abs(goal[1]) > 0.15
 
 
@@ -67,7 +59,7 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
         ((model, "--goal", 0, 0, 0, "--table", "round.json"), "cannot read round.json"),
     ):
         done = pushwise("plan", *words, "-o", out)
-        assert done.returncode == 1
-        assert len(done.stderr.splitlines()) == 1
-        assert said in done.stderr
+        assert done.code == 1
+        assert len(done.err.splitlines()) == 1
+        assert said in done.err
     assert not out.exists()

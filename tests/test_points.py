@@ -8,7 +8,7 @@ from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.shape.raster import Lattice, coverage, lattice_over
 
 TILT = np.deg2rad(20.0)
-SEEDS = 20
+SEEDS = 8
 # Coarser than most depth cameras, which makes it harder and the test quicker.
 CAMERA = pw.objects.Camera(TILT, columns=480, rows=360, focal=461.25)
 

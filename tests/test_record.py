@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,7 @@ def test_the_referee_writes_table_and_figure(
 ) -> None:
     """Judge one push and write CSV, Markdown and PNG."""
     monkeypatch.setattr(referee, "cases", lambda cases=referee.cases: [next(iter(cases()))] * 6)
+    monkeypatch.setattr(referee, "judge", cache(referee.judge))  # six panels, one judgement
     rows = json.loads(referee.run(tmp_path, json=True))
     assert {row["world"] for row in rows} >= {"exact, own", "exact, rigid", "ideal", "mujoco"}
     ideal = next(row for row in rows if row["world"] == "ideal")

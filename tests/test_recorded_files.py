@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from command import pushwise
 from pushwise.errors import PushwiseError
 
 NAMES = "t,x,y,theta,finger_x,finger_y"
@@ -170,55 +171,38 @@ def test_files_without_the_tables_are_refused(suffix: str, tmp_path: Path) -> No
 # The command
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
-) -> tuple[int, str, str]:
-    """Run the command; return its code, and what it said on either stream."""
-    from pushwise import cli
-
-    monkeypatch.setattr("sys.argv", ["pushwise", "convert", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    said = capsys.readouterr()
-    return int(stop.value.code or 0), said.out, said.err
-
-
-def test_the_command_writes_a_log_and_says_what_it_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None:
     """Convert two files into one log, in words and as JSON; never overwrite it."""
     files = []
     for name in "ab":
         (tmp_path / name).mkdir()
         files.append(mit_file(tmp_path / name, ".h5", mit_tables()))
     log = tmp_path / "log.csv"
-    code, said, errors = run(capsys, monkeypatch, *files, "-o", log, "--finger-radius", 0.00475)
+    code, said, errors = pushwise("convert", *files, "-o", log, "--finger-radius", 0.00475)
     assert (code, errors) == (0, "")
     for words in ("2 pushes", "250 Hz", "noise: ", "negated", f"written to {log}"):
         assert words in said
     read = pw.PushLog.load(log)
     assert (len(read), read.finger_radius) == (2, 0.00475)
-    code, said, errors = run(capsys, monkeypatch, *files, "-o", log)
+    code, said, errors = pushwise("convert", *files, "-o", log)
     assert (code, said) == (1, "")
     assert errors == f"pushwise: {log} exists; a log never overwrites a file.\n"
-    code, said, errors = run(capsys, monkeypatch, *files, "--json")
+    code, said, errors = pushwise("convert", *files, "--json")
     facts = json.loads(said)
     assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
     assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
 
 
-def test_the_command_maps_columns_and_finds_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_maps_columns_and_finds_nothing(tmp_path: Path) -> None:
     """Take --column and --unit, and exit with a sentence when there is no push."""
     rows = [f"{t},0,0,0,{t},0" for t in range(10)]
     path = table(tmp_path, "time,x,y,theta,finger_x,finger_y", rows)
     options = ("--column", "t=time", "--unit", "finger_x,finger_y=mm")
-    code, said, errors = run(capsys, monkeypatch, path, *options, "-o", tmp_path / "log.csv")
+    code, said, errors = pushwise("convert", path, *options, "-o", tmp_path / "log.csv")
     assert code == 1
     assert "0 pushes" in said
     assert errors.startswith(f"pushwise: no push found in {path}: ")
     assert not (tmp_path / "log.csv").exists()
-    code, _, errors = run(capsys, monkeypatch, path, "--unit", "mm")
+    code, _, errors = pushwise("convert", path, "--unit", "mm")
     assert code == 1
     assert errors == "pushwise: --unit must be NAME=VALUE, as in x,y=mm; got 'mm'.\n"

@@ -9,18 +9,7 @@ import trimesh
 from PIL import Image
 
 import pushwise as pw
-from pushwise import cli
-
-
-def run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: object
-) -> tuple[int, str, str]:
-    """Run the command; return its code, and what it said on either stream."""
-    monkeypatch.setattr("sys.argv", ["pushwise", "scan", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    said = capsys.readouterr()
-    return int(stop.value.code or 0), said.out, said.err
+from command import pushwise
 
 
 @pytest.fixture
@@ -31,12 +20,10 @@ def cloud(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_cloud_becomes_a_grid_a_picture_and_a_report(
-    cloud: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cloud_becomes_a_grid_a_picture_and_a_report(cloud: Path) -> None:
     """Write what was asked for, print what was found, and overwrite only when told to."""
     grid, picture = cloud.with_name("grid.json"), cloud.with_name("grid.png")
-    code, out, err = run(capsys, monkeypatch, cloud, "-o", grid, "--plot", picture)
+    code, out, err = pushwise("scan", cloud, "-o", grid, "--plot", picture)
     assert (code, err) == (0, "")
     for word in ("size", "cells", "table", "object", "dropped"):
         assert f"\n{word}" in f"\n{out}"
@@ -45,17 +32,15 @@ def test_a_cloud_becomes_a_grid_a_picture_and_a_report(
     assert 28 <= saved.grid.n_cells <= 127
     with Image.open(picture) as image:
         assert min(image.size) > 300
-    code, out, err = run(capsys, monkeypatch, cloud, "-o", grid)
+    code, out, err = pushwise("scan", cloud, "-o", grid)
     assert (code, out) == (1, "")
     assert err == f"pushwise: {grid} exists; add --force to overwrite it.\n"
-    code, out, _ = run(capsys, monkeypatch, cloud, "-o", grid, "--force", "--json", "--cells", 40)
+    code, out, _ = pushwise("scan", cloud, "-o", grid, "--force", "--json", "--cells", 40)
     assert code == 0
     assert abs(json.loads(out)["n_cells"] - 40) <= 3
 
 
-def test_a_depth_image_needs_its_camera(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_depth_image_needs_its_camera(tmp_path: Path) -> None:
     """Scan a 16-bit depth image with a mask; refuse it without intrinsics, or with 8 bits."""
     depth = np.full((120, 160), 600, dtype=np.uint16)
     depth[40:80, 50:110] = 570
@@ -64,27 +49,25 @@ def test_a_depth_image_needs_its_camera(
     Image.fromarray((depth < 600).astype(np.uint8)).save(mask)
     Image.fromarray((depth // 4).astype(np.uint8)).save(poor)
     camera = ("--intrinsics", 150, 150, 80, 60)
-    code, out, _ = run(capsys, monkeypatch, path, *camera, "--mask", mask, "--json")
+    code, out, _ = pushwise("scan", path, *camera, "--mask", mask, "--json")
     assert code == 0
     assert json.loads(out)["size"] == pytest.approx([0.228, 0.152, 0.03], abs=0.01)
-    code, _, err = run(capsys, monkeypatch, path)
+    code, _, err = pushwise("scan", path)
     assert code == 1
     assert "give the camera's intrinsics" in err
-    code, _, err = run(capsys, monkeypatch, poor, *camera)
+    code, _, err = pushwise("scan", poor, *camera)
     assert code == 1
     assert "at least 16 bits a pixel; got 8" in err
 
 
-def test_a_mesh_in_millimetres(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
     """Scale a mesh to metres; refuse options that are for clouds."""
     path = tmp_path / "box.stl"
     trimesh.creation.box((200.0, 100.0, 50.0)).export(path)
-    code, out, _ = run(capsys, monkeypatch, path, "--scale", 0.001, "--json")
+    code, out, _ = pushwise("scan", path, "--scale", 0.001, "--json")
     assert code == 0
     assert json.loads(out)["size"] == pytest.approx([0.2, 0.1, 0.05], abs=0.002)
-    code, _, err = run(capsys, monkeypatch, path, "--near", 0, 0, 0)
+    code, _, err = pushwise("scan", path, "--near", 0, 0, 0)
     assert code == 1
     assert "is a mesh" in err
 
@@ -97,13 +80,11 @@ def test_a_bad_file_is_one_line(
     name: str,
     content: bytes | None,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Answer a bad file with one line on stderr and a code."""
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
-    code, out, err = run(capsys, monkeypatch, path)
+    code, out, err = pushwise("scan", path)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("pushwise: ")

@@ -1,0 +1,32 @@
+"""The `pushwise` command in this process: the same `main`, without a new interpreter each time."""
+
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from typing import NamedTuple
+from unittest.mock import patch
+
+import pytest
+
+from pushwise import cli
+
+
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def pushwise(*words: object) -> Ran:
+    """Run the command; return its code, and what it said on either stream."""
+    out, err = StringIO(), StringIO()
+    with (
+        patch.object(sys, "argv", ["pushwise", *map(str, words)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
