@@ -69,16 +69,12 @@ def convert(
     from rich.console import Console
 
     from pushwise.pushes.cut import cut_pushes
-    from pushwise.pushes.log import header_path
+    from pushwise.pushes.log import check_new
     from pushwise.pushes.source import read_recordings
     from pushwise.saved import load_grid
 
     if output is not None:
-        for path in (output, header_path(output)):
-            if path.exists():
-                raise PushwiseError(f"{path} exists; a log never overwrites a file.")
-        if not output.parent.is_dir():
-            raise PushwiseError(f"{output} cannot be written: there is no folder {output.parent}.")
+        check_new(output)
     columns, units = _pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit)
     cells = None if grid is None else load_grid(grid)
     with Console(stderr=True).status("Reading"):

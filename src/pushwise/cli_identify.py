@@ -62,9 +62,10 @@ def identify(
     log = load_logs(logs, cells)
     learn, test = split(log, holdout)
     radius = finger_radius if finger_radius is not None else log.finger_radius
-    finger = Finger(0.01 if radius is None else radius, finger_friction)
-    spread = None if unbounded_friction else 0.05 if friction_spread is None else friction_spread
-    prior = Prior(friction_spread=spread)
+    finger = Finger(Finger().radius if radius is None else radius, finger_friction)
+    prior = Prior()
+    if unbounded_friction or friction_spread is not None:
+        prior = Prior(friction_spread=friction_spread)
     with Identifying(budget=None if method in ("refine", "convex") else budget) as progress:
         try:
             found = run(

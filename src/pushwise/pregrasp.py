@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.counting import counted
 from pushwise.errors import PushwiseError
 from pushwise.exploration import explore
 from pushwise.identification.holdout import uniform_model
@@ -281,8 +282,7 @@ def _finger(found: Found, believed: Finger) -> Finger:
 
 def _not_there(followed: Followed) -> str:
     """Say how it ended short of the goal."""
-    count = len(followed.records)
-    made = f"{count} push" if count == 1 else f"{count} pushes"
+    made = counted(len(followed.records), "push", "pushes")
     detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
     return (
         f"Not there: after {made} {followed.end}{detail}, "

@@ -25,7 +25,7 @@ from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.pushes.log import PushLog
 from pushwise.pushes.record import PushRecord
-from pushwise.saved import load, load_grid, save
+from pushwise.saved import load_grid, load_model, save
 from pushwise.shape.grid import CellGrid
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
@@ -126,9 +126,7 @@ def _write_found(folder: Path, prefix: str, found: Found, more: tuple[PushRecord
 def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]) -> Found:
     """Read what was identified from the exploring pushes and some of `more`."""
     if not done.records:
-        model = load(folder / f"{prefix}model.json")
-        assert isinstance(model, ObjectModel)
-        return model
+        return load_model(folder / f"{prefix}model.json")[0]
     assert done.grid is not None
     with _arrays(folder / f"{prefix}posterior.npz") as saved:
         records = (*done.records, *(more[i] for i in saved["used"].tolist()))

@@ -6,7 +6,8 @@
     log.csv        explore: the pushes, each as soon as it is made; log.json: their header
     model.json     identify: the model; posterior.npz: how well it is known
     goal.json      plan: the goal and the next best ones; plan.json: the way
-    followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended
+    followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended;
+                   followed_model.json, followed_posterior.npz: what is known with them
     grasp.json     grasp
     outcome.json   the verdict
     report.html    the run as a page; maps.png, plan.png: its pictures

@@ -25,7 +25,7 @@ from pushwise.pushes.logfile import LogWriter, read_records
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["PushLog", "header_path"]
+__all__ = ["PushLog", "check_new", "header_path"]
 
 _FORMAT = "pushwise log 1"
 _UNITS = "m, rad, s, N; poses of the grid frame, finger centre and force in the table frame"
@@ -97,11 +97,7 @@ class PushLog(Sequence[PushRecord]):
     def writer(self, path: str | Path) -> LogWriter:
         """Start a new file for a log with this header, and return what appends records to it."""
         path = Path(path)
-        for file in (path, header_path(path)):
-            if file.exists():
-                raise PushwiseError(f"{file} exists; a log never overwrites a file.")
-        if not path.parent.is_dir():
-            raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
+        check_new(path)
         header_path(path).write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
         return LogWriter(path)
 
@@ -130,6 +126,15 @@ def header_path(path: Path) -> Path:
     if path.suffix != ".csv":
         raise PushwiseError(f"a log is a .csv file with a .json header beside it; got {path}.")
     return path.with_suffix(".json")
+
+
+def check_new(path: Path) -> None:
+    """Refuse to begin a log where it would overwrite a file, or where there is no folder."""
+    for file in (path, header_path(path)):
+        if file.exists():
+            raise PushwiseError(f"{file} exists; a log never overwrites a file.")
+    if not path.parent.is_dir():
+        raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
 def _read_header(path: Path) -> dict[str, Any]:
