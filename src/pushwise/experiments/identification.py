@@ -40,8 +40,9 @@ METHODS = (
     "finite-differences",
     "cma-es",
     "nelder-mead",
-    "autograd",  # so slow that it learns only the first truth and split of each object
+    "autograd",
 )
+AUTOGRAD_MODELS = 3  # it is so slow that it learns only these truths of each object, one split
 
 
 def run(
@@ -86,7 +87,11 @@ def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
         for i in range(draws)
     ]
     if find_spec("torch") is not None:
-        settings += [_setting("compare", name, 0, 0, "autograd") for name in objects.names]
+        settings += [
+            _setting("compare", name, model, 0, "autograd")
+            for model in range(min(models, AUTOGRAD_MODELS))
+            for name in objects.names
+        ]
     return settings
 
 
