@@ -1,6 +1,7 @@
 """`pushwise slide`: what a person meets on the command line."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.run_folder import load_run
 
 MAIN = "from pushwise.cli import main; main()"
 COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)
@@ -61,6 +64,16 @@ def test_another_run_is_overwritten_only_when_forced(
     slide(*COASTER, "--seed", 1, "--force", cwd=folder)
     run = json.loads((folder / "slide-coaster" / "run.json").read_text())
     assert run["settings"]["seed"] == 1
+
+
+def test_a_run_with_another_file_for_its_model_is_refused(
+    done: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """Name the file that holds no model."""
+    run = shutil.copytree(done[0] / "slide-coaster", tmp_path / "run")
+    shutil.copy(run / "grid.json", run / "model.json")
+    with pytest.raises(PushwiseError, match=r"model\.json holds no model"):
+        load_run(run)
 
 
 @pytest.mark.parametrize(
