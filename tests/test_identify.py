@@ -214,10 +214,16 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     assert method in twice[0].summary()
 
 
-def test_the_next_push_is_one_that_tells_something() -> None:
-    """Rank a push at the far end above one that misses; a miss leaves the doubt as it is."""
+@pytest.mark.parametrize(
+    ("prior", "left"), [(pw.Prior(), 0.9), (pw.Prior(tip_doubt=2e-3, frame_doubt=1e-3), 0.95)]
+)
+def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float) -> None:
+    """Rank a push at the far end above one that misses; a miss leaves the doubt as it is.
+
+    A set-up in doubt is in doubt for the next push too, which tells less for it.
+    """
     thing, records = pushed("hammer", 2)
-    found = pw.identify(thing.grid, records[:2])
+    found = pw.identify(thing.grid, records[:2], prior=prior)
     low, high = thing.grid.outline.min(axis=0), thing.grid.outline.max(axis=0)
     far = pw.Push((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
     miss = pw.Push((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
@@ -225,7 +231,7 @@ def test_the_next_push_is_one_that_tells_something() -> None:
     assert [r.push for r in ranked] == [far, miss]
     doubt = float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
     assert ranked[1].centre_std == pytest.approx(doubt, rel=1e-6)
-    assert ranked[0].centre_std < 0.9 * doubt
+    assert ranked[0].centre_std < left * doubt
     with pytest.raises(PushwiseError, match="no candidate pushes"):
         pw.next_push(found, [])
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.noise import whitened
 from pushwise.identification.problem import Problem
 from pushwise.identification.result import Identification
@@ -42,10 +43,12 @@ def next_push(
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
     start = finite_array("pose", pose, (3,))
     posterior = found.posterior
-    n = found.model.grid.n_cells
-    known = 2 * n + 1
-    block = posterior.covariance[:known, :known]
-    D = posterior.centre_rows[:, :known]
+    # All unknowns but the starts of the pushes made; a set-up in doubt comes last.
+    first = 2 * found.model.grid.n_cells + 1
+    setup = NUISANCES if posterior.problem.calibrates else 0
+    known = np.r_[:first, posterior.problem.unknowns - setup : posterior.problem.unknowns]
+    here = np.r_[:first, first + 3 : first + 3 + setup]  # the same, of the new push alone
+    D = posterior.centre_rows[:, known]
     ranked = []
     for push in candidates:
         t = np.linspace(0.0, push.duration, SAMPLES + 1)
@@ -58,18 +61,19 @@ def next_push(
                 posterior.problem.prior,
                 checked=False,
             )
-            u = np.concatenate([posterior.refined.u[:known], np.zeros(3)])
+            u = np.zeros(problem.unknowns)
+            u[here] = posterior.refined.u[known]
             errors = posterior.refined.errors
             fit = problem.fit(u, errors.sigma)
             J = whitened(problem.shares, fit.residual, fit.jacobian, errors)[1]
-            J = J.reshape(-1, known + 3)
+            J = J.reshape(-1, problem.unknowns)
         except SimulationError:
             continue
         # The new start is one more unknown: as well known as any observed pose.
-        wide = np.eye(known + 3)
-        wide[:known, :known] = block
+        wide = np.eye(problem.unknowns)
+        wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
         seen = J @ wide @ J.T + np.eye(len(J))
         gain = wide @ J.T @ np.linalg.solve(seen, J @ wide)
-        after = D @ (wide - gain)[:known, :known] @ D.T
+        after = D @ (wide - gain)[np.ix_(here, here)] @ D.T
         ranked.append(RankedPush(push, float(np.sqrt(np.trace(after)))))
     return sorted(ranked, key=lambda r: r.centre_std)
