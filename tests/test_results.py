@@ -13,7 +13,6 @@ from pushwise.experiments.rows import read_rows
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 
 NOT_OF_THESE_ROWS = {
-    "identification": "its rows are of an older version, without the column ended",
     "real": "its table also needs the data of other laboratories",
 }
 """Experiments whose table cannot be made of their rows alone, and why."""
