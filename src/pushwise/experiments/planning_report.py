@@ -9,7 +9,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pushwise.experiments.columns import numbers
-from pushwise.experiments.rows import Row, write_text
+from pushwise.experiments.rows import Row
+from pushwise.writing import write_text
 
 __all__ = ["report"]
 

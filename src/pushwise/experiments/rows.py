@@ -18,7 +18,7 @@ import numpy as np
 from pushwise.errors import PushwiseError
 from pushwise.writing import write_text
 
-__all__ = ["Row", "Value", "plain", "read_rows", "write_rows", "write_text"]
+__all__ = ["Row", "Value", "plain", "read_rows", "write_rows"]
 
 Value = str | int | float | bool | None
 Row = dict[str, Value]
