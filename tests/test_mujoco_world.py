@@ -10,6 +10,7 @@ import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.experiments.referee import cases, judge
 from pushwise.shape.polygon import placed
+from pushwise.worlds.stage import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
@@ -128,3 +129,14 @@ def test_the_gripper_misses_where_nothing_overhangs(pose: tuple[float, float, fl
     done = pw.worlds.grasp(HAMMER, pose)
     assert not done.held
     assert done.raised == pytest.approx(0.0, abs=0.001)
+
+
+def test_a_jaw_that_rocks_holds() -> None:
+    """Count an object as held that hangs in the air while the upper jaw rocks on it.
+
+    At this pose the jaw is not touching at the very last step.
+    """
+    heavy = stage("hammer", pw.Table(), world="mujoco", seed=13).truth
+    done = pw.worlds.grasp(heavy, (0.0311255924785514, -0.23697416994135018, 4.399033391383359))
+    assert done.held
+    assert done.raised > 0.09

@@ -33,6 +33,7 @@ _APPROACH_TIME = 0.5  # s
 _CLOSE_TIME = 0.5
 _LIFT_TIME = 1.0
 _HOLD_TIME = 0.5
+_WATCH_TIME = 0.1  # at the end; a jaw that rocks on the object touches it now and then
 _AWAY = 0.1  # m the gripper comes in from
 
 _FREE = slice(0, 7)  # the object's joint in qpos
@@ -73,13 +74,16 @@ def grasp(thing: Thing | ObjectModel, pose: ArrayLike, table: Table | None = Non
     data.qpos[_FINGER] = 100.0
     grasped = np.append(placed(np.array([tip]), _inverse(at))[0], 0.0)
     end = _APPROACH_TIME + _CLOSE_TIME + _LIFT_TIME + _HOLD_TIME
+    touched: set[str] = set()
     while data.time < end:
         _drive(data)
         mujoco.mj_step(engine, data)
+        if data.time > end - _WATCH_TIME:
+            touched |= _touched_by(engine, data)
     turn = np.empty(9)
     mujoco.mju_quat2Mat(turn, data.qpos[3:7])
     raised = float(data.qpos[2] + (turn.reshape(3, 3) @ grasped)[2])
-    return Grasp(_touched_by(engine, data) == {"lower", "upper"}, raised)
+    return Grasp(touched == {"lower", "upper"} and raised > 0.5 * _LIFT, raised)
 
 
 def _aim(
