@@ -207,7 +207,7 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     assert isinstance(twice[0], pw.Identification)
     assert twice[0].method == method
     assert steps
-    if method != "refine":  # which ends by itself
+    if method not in ("refine", "feet"):  # which end by themselves
         assert twice[0].simulations <= 6
     np.testing.assert_array_equal(twice[0].model.mass, twice[1].model.mass)
     np.testing.assert_array_equal(twice[0].model.friction, twice[1].model.friction)

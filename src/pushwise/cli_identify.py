@@ -51,6 +51,7 @@ def identify(
     if unbounded_friction and friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.identification.holdout import end_distance, split, uniform_model
+    from pushwise.identification.identify import UNLIMITED
     from pushwise.identification.identify import identify as run
     from pushwise.identification.prior import Prior
     from pushwise.physics.actions import Finger
@@ -66,7 +67,7 @@ def identify(
     prior = Prior()
     if unbounded_friction or friction_spread is not None:
         prior = Prior(friction_spread=friction_spread)
-    with Identifying(budget=None if method in ("refine", "convex") else budget) as progress:
+    with Identifying(budget=None if method in UNLIMITED else budget) as progress:
         try:
             found = run(
                 cells,

@@ -2,7 +2,8 @@
 
 From k random pushes of a set (start and end pose, the finger's path) the load, the finger's
 friction and the errors of the set-up are learned; all other pushes are predicted from where they
-start. How patchy the load may be is chosen by the evidence. Beside it: the same with an even load,
+start. How patchy the load may be is chosen by the evidence; from few pushes the mean of such a load
+and of all triples of feet that explain the pushes is taken. Beside it: the same with an even load,
 the known feet where an object stands on some, and what others predicted, each on the same pushes.
 """
 
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real_data import RealSet, grid_over, real_sets
+from pushwise.identification.average import average
 from pushwise.identification.calibration import Calibration
+from pushwise.identification.feet import laid
 from pushwise.identification.holdout import predicted_ends, uniform_model
 from pushwise.identification.identify import identify
 from pushwise.identification.prior import Prior
@@ -40,11 +43,8 @@ FINGER_FRICTION = 0.3  # metal on metal
 RADIUS_DOUBT = 3e-4  # m
 SPREADS = (1.0, 3.0)  # of the load: uneven, on feet
 ENOUGH = 10  # pushes to choose the spread by
-ABLATED = (
-    "identified, set-up as stated",
-    "identified, load uneven",
-    "identified, load on feet",
-)
+FEW = 10  # pushes that leave the load on cells in doubt
+ABLATED = "identified, set-up as stated"
 NEAR_FEET = 0.025  # m
 EDGE = 0.0707  # m; what a radian counts in the combined error of Zhou et al.
 
@@ -87,29 +87,35 @@ def setup_prior(data: RealSet, spread: float, radius: float, *, calibrate: bool 
 
 
 def learn(
-    data: RealSet,
-    records: Sequence[PushRecord],
-    *,
-    spreads: Sequence[float] = SPREADS,
-    calibrate: bool = True,
-) -> Identification:
-    """Identify the object of a set; of several spreads of the load the most probable one.
+    data: RealSet, records: Sequence[PushRecord], *, calibrate: bool = True
+) -> dict[str, Identification]:
+    """Identify the object of a set, by the names of methods.
 
-    Which one it is shows in the first `ENOUGH` pushes.
+    On cells, of several spreads of the load the most probable one, which shows in the first
+    `ENOUGH` pushes; on feet; and the mean of both, which is what counts as identified. With more
+    than `FEW` pushes the load on cells is determined, and no other is looked for.
     """
     radius = finger_radius(data)
 
-    def identified(some: Sequence[PushRecord], spread: float) -> Identification:
+    def identified(
+        some: Sequence[PushRecord], spread: float, method: str = "refine"
+    ) -> Identification:
         return identify(
             grid_over(data.outline),
             some,
+            method=method,
             finger=Finger(radius, FINGER_FRICTION),
             prior=setup_prior(data, spread, radius, calibrate=calibrate),
         )
 
-    found = {spread: identified(records[:ENOUGH], spread) for spread in spreads}
+    found = {spread: identified(records[:ENOUGH], spread) for spread in SPREADS}
     best = max(found, key=lambda spread: found[spread].posterior.refined.evidence)
-    return found[best] if len(records) <= ENOUGH else identified(records, best)
+    cells = found[best] if len(records) <= ENOUGH else identified(records, best)
+    if len(records) > FEW:
+        return {"identified": cells}
+    feet = identified(records, best, "feet")
+    both = average([cells, feet])
+    return {"identified": both, "identified, on cells": cells, "identified, on feet": feet}
 
 
 def finger_radius(data: RealSet) -> float:
@@ -120,11 +126,8 @@ def finger_radius(data: RealSet) -> float:
 
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
-    """Return a model that stands on feet: each shared among the cells around it."""
-    weight = np.full(grid.n_cells, 1e-4)
-    for foot, share in zip(feet, shares, strict=True):
-        near = np.prod(np.clip(1.0 - np.abs(grid.centres - foot) / grid.cell_size, 0, None), axis=1)
-        weight += share * near / near.sum()
+    """Return a model that stands on feet."""
+    weight = 1e-4 + laid(grid, feet, shares)
     return ObjectModel(grid, 0.5 * weight / weight.sum(), 0.3)
 
 
@@ -139,7 +142,7 @@ def errors(ends: Array, seen: Array) -> tuple[float, float, float]:
 def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
     """Learn from random pushes of a set and predict the others, with every method.
 
-    ablate: also learn without finding the set-up's errors, and with one belief about the load.
+    ablate: also learn without finding the set-up's errors.
     """
     order = np.random.default_rng(draw).permutation(len(data.records))
     learned = [data.records[i] for i in order[:pushes]]
@@ -147,8 +150,9 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     others = [data.records[i] for i in held]
     seen = np.array([record.pose[-1] for record in others])
     began = perf_counter()
-    found = learn(data, learned)
+    every = learn(data, learned)
     seconds = perf_counter() - began
+    found = every["identified"]
     grid, setup = found.model.grid, found.calibration
     nominal = Finger(finger_radius(data), FINGER_FRICTION)
     stated = Calibration(tool=np.array([-data.setback - nominal.radius, 0.0]))
@@ -159,30 +163,21 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     def row(method: str, ends: Array, near: float | None = None, spent: float = 0.0) -> Row:
         return Row(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
 
-    yield row(
-        "identified",
-        predicted_ends(found.model, others, found.finger, setup),
-        near_feet(found.model, data.feet),
-        seconds,
-    )
+    if ablate:
+        every[ABLATED] = learn(data, learned, calibrate=False)["identified"]
+    for method, one in every.items():
+        yield row(
+            method,
+            predicted_ends(one.model, others, one.finger, one.calibration),
+            near_feet(one.model, data.feet),
+            seconds if one is found else 0.0,
+        )
     yield row("even load", predicted_ends(even, others, found.finger, setup))
     yield row("even load, set-up as stated", predicted_ends(even, others, nominal, stated))
     if data.feet is not None and data.shares is not None:
         true = standing_on(grid, data.feet, data.shares)
         yield row("known feet", predicted_ends(true, others, found.finger, setup))
         yield row("known feet, set-up as stated", predicted_ends(true, others, nominal, stated))
-    if ablate:
-        without = (
-            learn(data, learned, calibrate=False),
-            learn(data, learned, spreads=SPREADS[:1]),
-            learn(data, learned, spreads=SPREADS[-1:]),
-        )
-        for method, other in zip(ABLATED, without, strict=True):
-            yield row(
-                method,
-                predicted_ends(other.model, others, other.finger, other.calibration),
-                near_feet(other.model, data.feet),
-            )
     for model, ends in data.published.items():
         yield row(f"published {model}", ends[held])
 
@@ -236,7 +231,7 @@ def run(
     path = output / "rows.csv"
     rows = read_rows(path) if path.is_file() else []
     # Rows of a run without `ablate` lack what it adds.
-    last = ABLATED[-1] if ablate else "identified"
+    last = ABLATED if ablate else "identified"
     done = {(row.set, row.pushes, row.draw) for row in rows if row.method == last}
     for data in sets:
         for pushes in counts_of(data, counts):

@@ -41,10 +41,8 @@ def markdown(rows: Sequence[Row]) -> str:
         lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
         lines += _header(["set", "learned from", "draws", *methods])
         for some in _groups(with_published):
-            cells = [
-                f"{mean_of(some, m, 'mm'):.2f}, {mean_of(some, m, 'deg'):.2f}" for m in methods
-            ]
-            lines.append(_line(some, cells))
+            pairs = [[_number(mean_of(some, m, v)) for v in ("mm", "deg")] for m in methods]
+            lines.append(_line(some, [", ".join(filter(None, pair)) for pair in pairs]))
         lines.append("")
     if others:
         methods = ["identified", "even load", "even load, set-up as stated"]

@@ -12,6 +12,7 @@ from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.identification.box import Box
 from pushwise.identification.convex import convex
+from pushwise.identification.feet import feet
 from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
@@ -24,13 +25,14 @@ from pushwise.physics.model import ObjectModel
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["METHODS", "identify"]
+__all__ = ["METHODS", "UNLIMITED", "identify"]
 
 Array = NDArray[np.float64]
 
 METHODS = (
     "refine",
     "convex",
+    "feet",
     "descent",
     "random",
     "weighted",
@@ -39,6 +41,7 @@ METHODS = (
     "nelder-mead",
     "autograd",
 )
+UNLIMITED = ("refine", "convex", "feet")  # methods that end by themselves
 BUDGET = 50.0  # simulations, for methods that would never end
 
 
@@ -57,11 +60,12 @@ def identify(
     """Find masses and frictions of the cells from pushes.
 
     method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex" (the
-    first half alone), "descent" (the paper's Algorithm 1), or one of the methods the paper compares
-    with, see `METHODS`. finger: with the friction it is believed to have. prior: what is believed
-    of the object. budget: how many simulations of all pushes the searching methods may use.
-    batch: whether "descent" follows all pushes at once or one by one. seed: of all that is random.
-    callback: called with each improvement and the model then.
+    first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
+    (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
+    finger: with the friction it is believed to have. prior: what is believed of the object. budget:
+    how many simulations of all pushes the searching methods may use. batch: whether "descent"
+    follows all pushes at once or one by one. seed: of all that is random. callback: called with
+    each improvement and the model then.
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
@@ -85,6 +89,14 @@ def identify(
             force_noise=force_noise,
             tick=lambda u, error: tick(problem.model(u), error),
         )
+    elif method == "feet":
+        u = feet(
+            problem,
+            rng,
+            noise=noise,
+            tick=lambda u: tick(problem.model(u), problem.fit_error(u)),
+        )
+        refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
     else:
         if method == "convex":
             model = convex(problem)

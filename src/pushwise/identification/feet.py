@@ -1,0 +1,231 @@
+"""An object on three feet: a rigid body on a rigid table stands on three points.
+
+Eight numbers, three places inside the outline and the shares of the weight on them, say where an
+object rests, far fewer than a load on every cell; with ten pushes that matters. Many triples
+explain a few pushes, some of them far apart, so none is chosen: a crowd of them is drawn from the
+posterior (`tempering`), together with the finger's friction, the errors of the set-up and the
+scatter of the ends, and the mean of their loads is returned. Friction is linear in the load, so
+that the mean load answers any motion with the mean friction of the crowd.
+
+Unknowns of a point: places (2 a foot) [m], logs of shares and set-up in standard deviations, logs
+of the scatter of positions and of angles. Feet are ordered by x: they have no names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.problem import DEEPEST, Problem
+from pushwise.identification.tempering import tempered
+from pushwise.identification.touches import GAP_SIGMA
+from pushwise.physics.actions import Finger, Push
+from pushwise.physics.advance import Body
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.contact import nearest_feature
+from pushwise.physics.ends import Fingers, roll_ends
+from pushwise.physics.interrupts import interrupts_held
+from pushwise.physics.model import ObjectModel
+from pushwise.physics.rollout import Ground
+from pushwise.shape.grid import CellGrid
+
+__all__ = ["feet", "laid"]
+
+Array = NDArray[np.float64]
+
+FEET = 3
+SHARES = 2 * FEET  # where the shares begin in a point
+SETUP = 3 * FEET  # where the set-up begins
+SHARE_SPREAD = 0.7  # log; how much feet differ in what they carry
+# Of real ends about true feet half are within a millimetre, and one in ten is off by two or more.
+SCATTER = 5e-4  # m
+SCATTER_DOUBT = 0.7  # log
+DEGREES = 3.0  # of freedom of Student's t
+GAP_DEGREES = 8.0  # of gaps, as in `refine`
+CROWD = 200
+MOVES = 4
+LEAST = 1e-3  # of the mean load: no cell carries nothing
+
+
+def feet(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    noise: Array | None,
+    tick: Callable[[Array], None],
+) -> Array:
+    """Return the unknowns u of `Problem` with the mean load and set-up of all likely feet.
+
+    noise: stated standard deviations of poses (3,), if any. tick: called with u on the way there.
+    """
+    stand = _Stand(problem, np.zeros(3) if noise is None else noise)
+    points = tempered(
+        stand.drawn(CROWD, rng),
+        stand.log_prior,
+        stand.log_likelihood,
+        rng,
+        moves=MOVES,
+        tick=lambda points: tick(stand.mean(points)),
+    )
+    return stand.mean(points)
+
+
+def laid(grid: CellGrid, places: Array, shares: Array) -> Array:
+    """Return the load of the cells (n,) of feet (k, 2): each shared among the cells around it."""
+    load = np.zeros(grid.n_cells)
+    for place, share in zip(places, shares, strict=True):
+        gap = np.abs(grid.centres - place) / grid.cell_size
+        near = np.prod(np.clip(1.0 - gap, 0.0, None), axis=1)
+        if not near.any():  # at the very rim
+            near[np.argmin(np.sum(gap**2, axis=1))] = 1.0
+        load += share * near / near.sum()
+    return load
+
+
+class _Stand:
+    """Feet as a hypothesis: its prior, and how likely it makes the ends of pushes."""
+
+    def __init__(self, problem: Problem, noise: Array) -> None:
+        """Collect the pushes, and what fingers that touch tell of the set-up."""
+        self.problem = problem
+        self.noise = noise
+        pushes = [r.push for r in problem.records if isinstance(r.push, Push)]
+        if len(pushes) < len(problem.records):
+            raise PushwiseError("method feet needs pushes by a finger; got a force on a cell.")
+        records = problem.records
+        self.doubted = np.flatnonzero(problem.doubts)
+        self.begin = np.array([push.start for push in pushes])
+        axes = [Calibration(tool=axis) for axis in np.eye(2)]
+        self.along = np.array([[axis.offset(push) for axis in axes] for push in pushes])
+        self.along = self.along.transpose(0, 2, 1)
+        self.travel = np.array([push.duration * push.velocity for push in pushes])
+        clock = np.array([record.t[0] for record in records])
+        self.first = -clock
+        self.last = np.array([push.duration for push in pushes]) - clock
+        self.until = np.array([record.t[-1] for record in records]) - clock
+        self.pose = np.array([record.pose[0] for record in records])
+        self.seen = np.array([record.pose[-1] for record in records])
+        x, y = problem.grid.outline.T
+        self.outline = np.ascontiguousarray(x), np.ascontiguousarray(y)
+        self.reach = float(np.hypot(x, y).max())
+        self.scale = SCATTER * np.array([1.0, 1.0, 2.0 / np.sqrt(problem.grid.area)])
+        self.middle, self.root = self._touching()
+        self.size = SETUP + len(self.middle) + 2
+
+    def _touching(self) -> tuple[Array, Array]:
+        """Return mean and root of covariance of finger and set-up, as far as touches tell them."""
+        v = np.zeros(1 + len(self.doubted))
+        H = np.eye(len(v))
+        for _ in range(5):
+            finger, calibration = self._setup(v)
+            gap, by_setup = self.problem.touches.fit(calibration, finger.radius)
+            J = np.zeros((len(gap), len(v)))
+            J[:, 1:] = (by_setup * self.problem.doubts)[:, self.doubted] / GAP_SIGMA
+            weight = (GAP_DEGREES + 1.0) / (GAP_DEGREES + (gap / GAP_SIGMA) ** 2)
+            H = np.eye(len(v)) + (J.T * weight) @ J
+            v = v - np.linalg.solve(H, v + (J.T * weight) @ gap / GAP_SIGMA)
+        return v, np.asarray(np.linalg.cholesky(np.linalg.inv(H)), np.float64)
+
+    def _setup(self, v: Array) -> tuple[Finger, Calibration]:
+        """Return finger and set-up for the finger's friction and what is doubted, in deviations."""
+        u = np.zeros(self.problem.unknowns)
+        self._place(u, v)
+        return self.problem.finger_at(u), self.problem.calibration_at(u) or Calibration()
+
+    def _place(self, u: Array, v: Array) -> None:
+        """Write finger and set-up into the unknowns of the problem."""
+        u[2 * self.problem.grid.n_cells] = v[0]
+        if self.problem.calibrates:
+            u[-NUISANCES + self.doubted] = v[1:]
+
+    def drawn(self, count: int, rng: np.random.Generator) -> Array:
+        """Draw points of the prior, (count, unknowns): feet anywhere inside the outline."""
+        points = rng.standard_normal((count, self.size))
+        low, high = (bound(self.problem.grid.outline, axis=0) for bound in (np.min, np.max))
+        for x in points:
+            places = np.empty((FEET, 2))
+            for place in places:
+                place[:] = rng.uniform(low, high)
+                while not self._inside(place):
+                    place[:] = rng.uniform(low, high)
+            x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
+        return points
+
+    def _inside(self, place: Array) -> bool:
+        return bool(nearest_feature(place[0], place[1], *self.outline)[1] < 0.0)
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Return places (feet, 2), shares (feet,) and set-up of a point."""
+        share = np.exp(SHARE_SPREAD * x[SHARES:SETUP])
+        v = self.middle + self.root @ x[SETUP:-2]
+        return x[:SHARES].reshape(FEET, 2), share / share.sum(), v
+
+    def log_prior(self, x: Array) -> float:
+        """Return the log of the prior of a point."""
+        places = x[:SHARES].reshape(FEET, 2)
+        if (np.diff(places[:, 0]) < 0.0).any() or not all(self._inside(p) for p in places):
+            return -np.inf
+        return -0.5 * float(x[SHARES:] @ x[SHARES:])
+
+    def log_likelihood(self, x: Array) -> float:
+        """Return how likely a point makes the ends of the pushes."""
+        ends = self._ends(*self._split(x))
+        if ends is None:
+            return -np.inf
+        scale = np.hypot(self.noise, self.scale * np.exp(SCATTER_DOUBT * x[[-2, -2, -1]]))
+        square = np.sum(((ends - self.seen) / scale) ** 2, axis=1)
+        misfit = 0.5 * (DEGREES + 3.0) * float(np.log1p(square / DEGREES).sum())
+        return -misfit - len(ends) * float(np.log(scale).sum())
+
+    def _ends(self, places: Array, shares: Array, v: Array) -> Array | None:
+        """Return the tracked ends (k, 3) of all pushes; None where they cannot be simulated."""
+        problem = self.problem
+        problem.simulations += 1
+        finger, calibration = self._setup(v)
+        mass = problem.prior.mass
+        centre = shares @ places
+        body = Body(
+            mass,
+            float(centre[0]),
+            float(centre[1]),
+            mass * float(shares @ np.sum(places**2, axis=1)),
+            np.ascontiguousarray(places[:, 0]),
+            np.ascontiguousarray(places[:, 1]),
+            *self.outline,
+            self.reach,
+        )
+        friction = np.full(FEET, problem.prior.friction)
+        ground = Ground(mass * GRAVITY * shares, friction, np.empty(0), np.empty(0), True)
+        begin = self.begin + calibration.tip + self.along @ calibration.tool
+        fingers = Fingers(
+            begin,
+            begin + self.travel,
+            self.first,
+            self.last,
+            self.until,
+            np.array(problem.steps),
+            finger.radius,
+            finger.friction,
+            DEEPEST if problem.calibrates else 0.5 * finger.radius,
+            calibration.touching,
+        )
+        ends = np.empty_like(self.pose)
+        with interrupts_held():
+            if not roll_ends(body, ground, fingers, calibration.pose(self.pose), ends):
+                return None
+        return calibration.tracked(ends)
+
+    def mean(self, points: Array) -> Array:
+        """Return the unknowns u of `Problem` for the mean load and set-up of points."""
+        grid = self.problem.grid
+        parts = [self._split(x) for x in points]
+        load = np.mean([laid(grid, places, shares) for places, shares, _ in parts], axis=0)
+        load = np.maximum(load, LEAST / grid.n_cells)
+        mass = self.problem.prior.mass * load / load.sum()
+        u = self.problem.unknowns_of(ObjectModel(grid, mass, self.problem.prior.friction))
+        self._place(u, np.mean([v for _, _, v in parts], axis=0))
+        return u

@@ -1,0 +1,110 @@
+"""Three feet found from the ends of pushes, and the sampler that finds them."""
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.identification.average import average
+from pushwise.identification.feet import laid
+from pushwise.identification.holdout import predicted_ends, uniform_model
+from pushwise.identification.tempering import tempered
+
+GRID = pw.CellGrid.from_outline([(-0.05, -0.05), (0.1, -0.05), (-0.05, 0.1)], cell_size=0.025)
+FINGER = pw.Finger(0.005, 0.3)
+FEET = np.array([(-0.0375, -0.0375), (0.0625, -0.0375), (-0.0375, 0.0625)])
+
+
+def _records(count: int, seed: int) -> list[pw.PushRecord]:
+    """Push a triangle that stands on three points; only first and last poses are seen."""
+    rng = np.random.default_rng(seed)
+    load = 1e-4 + laid(GRID, FEET, np.array([0.4, 0.3, 0.3]))
+    model = pw.ObjectModel(GRID, load / load.sum(), 0.3)
+    records = []
+    for k in range(count):
+        a, b = GRID.outline[k % 3], GRID.outline[(k + 1) % 3]
+        inward = np.array([a[1] - b[1], b[0] - a[0]]) / np.hypot(*(b - a))
+        start = a + rng.uniform(0.15, 0.85) * (b - a) - (FINGER.radius + 1e-9) * inward
+        push = pw.Push(start, 0.02 * inward, 1.5)
+        end = pw.simulate(model, push, finger=FINGER, until=1.5).pose[-1]
+        records.append(pw.PushRecord(push, [0.0, 1.5], np.array([np.zeros(3), end])))
+    return records
+
+
+def test_feet_are_found_and_averaged_with_cells() -> None:
+    """Find feet from six pushes, predict others; a mean of two loads is their mean."""
+    records = _records(6, 0)
+    feet = pw.identify(GRID, records, method="feet", finger=FINGER, seed=1)
+    load = feet.model.mass / feet.model.total_mass
+    near = np.linalg.norm(GRID.centres[:, None] - FEET, axis=2).min(axis=1) < 0.03
+    assert load[near].sum() > 0.6 > near.mean()
+    others = _records(9, 7)
+    seen = np.array([record.pose[-1] for record in others])
+
+    def error(model: pw.ObjectModel, finger: pw.Finger) -> float:
+        off = predicted_ends(model, others, finger) - seen
+        return float(np.mean(np.hypot(off[:, 0], off[:, 1]) + 0.07 * np.abs(off[:, 2])))
+
+    even = uniform_model(GRID, pw.Prior())
+    assert error(feet.model, feet.finger) < 0.5 * error(even, FINGER)
+    cells = pw.identify(GRID, records, finger=FINGER)
+    both = average([cells, feet])
+    loads = [one.model.mass * one.model.friction for one in (cells, feet, both)]
+    shares = [one / one.sum() for one in loads]
+    np.testing.assert_allclose(shares[2], 0.5 * (shares[0] + shares[1]), rtol=1e-6)
+    assert both.method == "refine and feet"
+    assert both.finger.friction == pytest.approx(
+        np.sqrt(cells.finger.friction * feet.finger.friction)
+    )
+
+
+def test_forces_on_cells_are_refused() -> None:
+    """Say what feet need."""
+    poses = np.array([(0.0, 0.0, 0.0), (0.02, 0.0, 0.1)])
+    records = [pw.PushRecord(pw.ForcePush(0, (0.5, 0.0), 0.1), [0.0, 0.1], poses)]
+    with pytest.raises(PushwiseError, match="needs pushes by a finger"):
+        pw.identify(GRID, records, method="feet", finger=FINGER)
+
+
+def test_feet_lie_on_the_cells_around_them() -> None:
+    """Keep centroid and total of feet inside, and take the nearest cell at the rim."""
+    places, shares = np.array([(-0.02, -0.01), (0.02, -0.02)]), np.array([0.25, 0.75])
+    load = laid(GRID, places, shares)
+    assert load.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(load @ GRID.centres, shares @ places, atol=1e-12)
+    rim = laid(GRID, np.array([(0.0999, -0.0499)]), np.array([1.0]))
+    assert rim.sum() == pytest.approx(1.0)
+
+
+def test_both_peaks_of_a_posterior_are_found() -> None:
+    """Draw from two peaks, one of weight a quarter, ten deviations apart."""
+
+    def log_likelihood(x: np.ndarray) -> float:
+        a, b = np.sum(((x - 0.5) / 0.1) ** 2), np.sum(((x + 0.5) / 0.1) ** 2)
+        return float(np.logaddexp(np.log(0.75) - 0.5 * a, np.log(0.25) - 0.5 * b))
+
+    rng = np.random.default_rng(0)
+    points = tempered(
+        rng.standard_normal((400, 2)),
+        lambda x: -0.5 * float(x @ x),
+        log_likelihood,
+        rng,
+        moves=4,
+        tick=lambda _: None,
+    )
+    right = points[:, 0] > 0.0
+    assert 0.6 < right.mean() < 0.9
+    np.testing.assert_allclose(points[right].std(axis=0), 0.1, rtol=0.25)
+
+
+def test_nothing_possible_is_said() -> None:
+    """Refuse to draw where no point can be simulated."""
+    with pytest.raises(PushwiseError, match="none of 10 guesses"):
+        tempered(
+            np.zeros((10, 1)),
+            lambda _: 0.0,
+            lambda _: -np.inf,
+            np.random.default_rng(0),
+            moves=1,
+            tick=lambda _: None,
+        )
