@@ -215,10 +215,11 @@ def test_the_grid_is_in_the_frame_of_the_poses() -> None:
     assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
 
 
-def test_another_goal_is_chosen_when_the_first_turns_out_unsafe(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("learns", [True, False])
+def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
+    learns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Learn on the way that a goal is unsafe, and go to one that is safe for what is known then."""
+    """Go to a goal that is safe for what is known and within reach after the first pushes."""
     learned: list[pw.Identification] = []
     whole = pregrasp.follow
 
@@ -227,7 +228,7 @@ def test_another_goal_is_chosen_when_the_first_turns_out_unsafe(
         if learned:
             assert found is learned[0]
             return done
-        learned.append(replace(found))
+        learned.append(replace(found) if learns else found)
         return replace(done, end=End.OUT_OF_REACH, records=done.records[:1], found=learned[0])
 
     monkeypatch.setattr(pregrasp, "follow", surprised)
@@ -244,3 +245,19 @@ def test_another_goal_is_chosen_when_the_first_turns_out_unsafe(
     assert done.followed.reached
     assert np.array_equal(done.followed.goal, goals[1][1].pose)
     assert len(done.followed.records) >= 1
+
+
+def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up when there is no way to any goal, time after time, and count all pushes."""
+    whole = pregrasp.follow
+
+    def stuck(*args, **named) -> pw.Followed:
+        done = whole(*args, **(named | {"max_pushes": 1}))
+        return replace(done, end=End.OUT_OF_REACH, detail="walls all round")
+
+    monkeypatch.setattr(pregrasp, "follow", stuck)
+    done = pw.slide(crimp(), TABLE)
+    assert not done.success
+    assert done.followed is not None
+    assert len(done.followed.records) == 3
+    assert done.verdict.startswith("Not there: after 3 pushes no pushes lead to the goal")

@@ -43,7 +43,7 @@ Choose = Callable[[Found, Table, Settings, NDArray[np.float64]], Goal]
 
 _AROUND = 0.05  # m around the object of which the cloud is kept
 _TIME_LIMIT = 20.0  # s; plans take one or two, only a planner that finds nothing is stopped
-_TRIED = 3  # goals to which a way is looked for
+_TRIED = 3  # goals to which a way is looked for, and how often that is begun
 
 
 @runtime_checkable
@@ -244,12 +244,13 @@ def _followed(
 ) -> Followed:
     """Push, look and plan again until the object is at the goal.
 
-    What the pushes on the way tell may make the goal unsafe: then another one is chosen.
+    What the pushes on the way tell may make the goal unsafe, or a push may end where no way leads
+    there: then a goal is chosen again.
     """
     asked = done.settings
     records: tuple[PushRecord, ...] = ()
     simulations = 0
-    while True:
+    for left in reversed(range(_TRIED)):
         end = follow(
             world,
             found,
@@ -266,13 +267,14 @@ def _followed(
         records += end.records
         simulations += end.simulations
         made = replace(end, records=records, simulations=simulations)
-        if end.end is not End.OUT_OF_REACH or end.found is found:
-            return made
+        if end.end is not End.OUT_OF_REACH or not left:
+            break
         found = end.found
         try:
             target = _target(world, done, found, choose)
         except PushwiseError as error:
             return replace(made, detail=str(error))
+    return made
 
 
 def _finger(found: Found, believed: Finger) -> Finger:
