@@ -16,6 +16,7 @@ __all__ = ["draw_curves", "markdown", "repeats_table"]
 
 Array = NDArray[np.float64]
 
+CELLS = "identified, on cells"  # a column of its own: with many pushes there is no other
 SAME_PLACE = 1e-3  # m; pushes that begin nearer to each other than this,
 SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
 
@@ -37,7 +38,7 @@ def markdown(rows: Sequence[Row]) -> str:
     others = [row for row in rows if not _has(rows, row.set, "published")]
     if with_published:
         names = sorted({r.method for r in with_published if r.method.startswith("published")})
-        methods = ["identified", "even load", *names]
+        methods = ["identified", CELLS, "even load", *names]
         lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
         lines += _header(["set", "learned from", "draws", *methods])
         for some in _groups(with_published):
@@ -45,7 +46,7 @@ def markdown(rows: Sequence[Row]) -> str:
             lines.append(_line(some, [", ".join(filter(None, pair)) for pair in pairs]))
         lines.append("")
     if others:
-        methods = ["identified", "even load", "even load, set-up as stated"]
+        methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
         methods += ["known feet", "known feet, set-up as stated"]
         lines += ["Combined error, distance + 70.7 mm x angle [mm]:", ""]
         lines += _header(["set", "learned from", "draws", *methods, "load near the feet"])
