@@ -259,7 +259,7 @@ CELL_99 = pw.PushRecord(
         ),
         (
             lambda: pw.identify(BOX, [FAR], method="magic"),
-            "method must be one of refine, convex, descent",
+            "method must be one of refine, convex, feet, descent",
         ),
         (lambda: pw.identify(BOX, [FAR], budget=0), "budget must be greater than zero"),
         (lambda: pw.identify(BOX, [FAR], seed=-1), "seed must be zero or more"),
