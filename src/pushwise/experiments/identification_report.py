@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pushwise.counting import counted
 from pushwise.experiments.columns import markdown, mean, numbers, where, with_spread
 from pushwise.experiments.rows import Row
 from pushwise.writing import write_text
@@ -87,19 +88,14 @@ def _methods(rows: list[Row]) -> str:
         mine = at if name == "mean" else where(at, object=name)
         lines.append((name, *(with_spread(where(mine, method=m), "error_mm") for m in found)))
     models, splits = (len({row[what] for row in at}) for what in ("model", "split"))
+    slow = counted(len({row["model"] for row in where(at, method="autograd")}), "truth", "truths")
     title = (
         f"All methods after {BUDGET} simulations of the five pushes (Ideal world, trajectories) "
         f"[mm]: mean and standard deviation over {models} truths and {splits} splits of the "
-        f"pushes. Autograd, being slow, learned only {_truths(at)} of each object and one split, "
+        f"pushes. Autograd, being slow, learned only {slow} of each object and one split, "
         "and was given the forces that it needs."
     )
     return f"{title}\n\n{markdown(('object', *found), lines)}"
-
-
-def _truths(rows: list[Row]) -> str:
-    """Return how many truths of an object autograd learned, in words."""
-    count = len({row["model"] for row in where(rows, method="autograd")})
-    return "one truth" if count == 1 else f"{count} truths"
 
 
 def _beside_the_paper(rows: list[Row]) -> str:

@@ -177,7 +177,7 @@ class Pusher:
         if gaps.min() >= gaps[0]:
             return None
         good = self._passable(self.ray(pose, contact, turn), t, poses)
-        good &= t <= self._safe_until(pose, contact, turn, MAX_TRAVEL)
+        good &= t <= self._safe_until(pose, contact, turn, MAX_TRAVEL, poses)
         best = int(np.argmin(np.where(good, gaps, np.inf)))
         if gaps[best] >= gaps[0]:
             return None
@@ -197,7 +197,7 @@ class Pusher:
         duration = (travel + GAP) / SPEED
         if after < before and not (
             self._passable(self.ray(pose, contact, 0.0), t, poses)[-1]
-            and duration <= self._safe_until(pose, contact, 0.0, travel)
+            and duration <= self._safe_until(pose, contact, 0.0, travel, poses)
         ):
             return None
         return Candidate(contact, 0.0, duration, poses[-1], float(after))
@@ -235,13 +235,15 @@ class Pusher:
         found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._spread)
         return found
 
-    def _safe_until(self, pose: Array, contact: int, turn: float, travel: float) -> float:
-        """Return how long a push may last [s] if among obstacles it turns out otherwise, too."""
+    def _safe_until(
+        self, pose: Array, contact: int, turn: float, travel: float, meant: Array
+    ) -> float:
+        """Return how long a push may last [s] if among obstacles it turns out otherwise, too.
+
+        meant: the poses that it should pass, shape (k, 3).
+        """
         until = np.inf
-        if not self.free.obstacles:
-            return until
-        _, meant = self._outcome(pose, contact, turn, travel, settle=False)
-        if self.free(meant, clearance=_FAR).all():
+        if not self.free.obstacles or self.free(meant, clearance=_FAR).all():
             return until
         for variant in _OTHERWISE:
             t, poses = self._outcome(pose, contact, turn, travel, settle=False, variant=variant)
