@@ -56,9 +56,9 @@ def moved(case: Case, name: str, by: Array) -> Case:
     if name == "friction":
         return replace(case, model=ObjectModel(model.grid, model.mass, model.friction + by))
     if name == "finger friction":
-        return replace(case, finger=Finger(finger.radius, finger.friction + by[0]))
+        return replace(case, finger=replace(finger, friction=finger.friction + by[0]))
     if name == "radius":
-        return replace(case, finger=Finger(finger.radius + by[0], finger.friction))
+        return replace(case, finger=replace(finger, radius=finger.radius + by[0]))
     if name in ("pose", "twist"):
         return replace(case, **{name: getattr(case, name) + by})
     if name == "force":
@@ -141,10 +141,16 @@ def worst_error(case: Case, rng: np.random.Generator) -> float | None:
     return worst
 
 
-def random_case(rng: np.random.Generator, *, table: Table | None = None, load: str = "own") -> Case:
+def random_case(
+    rng: np.random.Generator,
+    *,
+    table: Table | None = None,
+    load: str = "own",
+    height: float = 0.0,
+) -> Case:
     """Draw an object about to be pushed, at rest or moving."""
     model = library_model(rng) if rng.uniform() < 0.7 else random_blob(rng)
-    finger = Finger(rng.uniform(0.004, 0.015), rng.uniform(0.05, 0.8))
+    finger = Finger(rng.uniform(0.004, 0.015), rng.uniform(0.05, 0.8), height)
     speed = 10 ** rng.uniform(-1.5, -0.3)
     push = random_push(rng, model, finger, length=0.05, speed=speed, clearance=1e-4)
     dt = 5e-4 / speed
@@ -256,14 +262,31 @@ def test_wedged() -> None:
     assert seen >= {Mode.WEDGED, Mode.WEDGED_TURNING_LEFT, Mode.WEDGED_TURNING_RIGHT}
 
 
-@pytest.mark.parametrize("load", ["own", "rigid"])
-def test_at_the_edge(load: str) -> None:
+def test_above_the_table() -> None:
+    """Differentiate pushes at a height, where the load follows the force of the step before."""
+    rng = np.random.default_rng(17)
+    seen: set[int] = set()
+
+    def draw() -> Case | None:
+        case = random_case(rng, height=0.02)
+        case = replace(case, until=float(rng.choice([10, 30, 60])) * case.settings.dt)
+        track = case.track()
+        assert track is not None
+        seen.update(track.mode[:, 0].tolist())
+        return case
+
+    check(40, draw, rng)
+    assert seen >= {Mode.SEPARATE, Mode.STICK, Mode.SLIP_LEFT, Mode.SLIP_RIGHT}
+
+
+@pytest.mark.parametrize(("load", "height"), [("own", 0.0), ("rigid", 0.0), ("own", 0.01)])
+def test_at_the_edge(load: str, height: float) -> None:
     """Differentiate pushes of objects that hang over the edge, where loads depend on masses."""
     rng = np.random.default_rng(11)
     table = Table.rectangle(0.4, 0.4, centre=(-0.2, 0.0))
 
     def draw() -> Case | None:
-        case = random_case(rng, table=table, load=load)
+        case = random_case(rng, table=table, load=load, height=height)
         shift = np.array([-case.model.centre_of_mass[0] - rng.uniform(0.005, 0.02), 0.0, 0.0])
         push = case.push
         assert isinstance(push, Push)

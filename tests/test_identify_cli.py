@@ -232,13 +232,13 @@ def test_a_broken_file_is_named(change: dict[str, object], sentence: str, tmp_pa
     """Refuse a model whose error bars cannot be."""
     grid = pw.CellGrid([(0.0, 0.0), (0.1, 0.0)], 0.1)
     path = tmp_path / "model.json"
-    known = Known(1e-6 * np.eye(2), 0.1, pw.Finger(), np.zeros(3))
+    known = Known(1e-6 * np.eye(2), 0.1, pw.Finger(height=0.01), np.zeros(3))
     with pytest.raises(PushwiseError, match="known goes with an ObjectModel"):
         pw.save(grid, path, known=known)
     pw.save(pw.ObjectModel(grid, [1.0, 2.0], 0.3), path, known=known)
     again = load_known(path)
     assert again is not None
-    assert (again.total_mass_std, again.finger) == (0.1, pw.Finger())
+    assert (again.total_mass_std, again.finger) == (0.1, known.finger)
     document = json.loads(path.read_text())
     document["known"] = change.get("known", {**document["known"], **change})
     path.write_text(json.dumps(document))

@@ -12,14 +12,15 @@ from pushwise.physics.rollout import roll
 from random_pushes import library_model, random_push
 
 
-def test_jacobian_agrees_with_the_adjoint() -> None:
+@pytest.mark.parametrize("height", [0.0, 0.02])
+def test_jacobian_agrees_with_the_adjoint(height: float) -> None:
     """Contract the Jacobian with random weights: the adjoint's gradient, to rounding."""
     rng = np.random.default_rng(0)
     settings = Settings()
     for _ in range(10):
         model = library_model(rng)
         n = model.grid.n_cells
-        finger = Finger(0.008, 0.4)
+        finger = Finger(0.008, 0.4, height)
         push = random_push(rng, model, finger, length=0.05, speed=0.1)
         body, ground = body_of(model, settings), ground_of(model, settings)
         action = action_of(model, push, finger)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ _COLUMNS = {
 }
 _SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
 _KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift"]
-_FINGER_FIELDS = ["radius", "friction"]
+_FINGER_FIELDS = {"radius", "friction", "height"}
 
 
 def save(
@@ -120,7 +121,7 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
         fields["known"] = {
             "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
             "total_mass_std": known.total_mass_std,
-            "finger": {"radius": known.finger.radius, "friction": known.finger.friction},
+            "finger": asdict(known.finger),
             "drift": known.drift.tolist(),
         }
     lines = [f"  {json.dumps(name)}: {_pretty(field)}" for name, field in fields.items()]
@@ -189,12 +190,14 @@ def _known(value: object) -> Known:
     if not isinstance(value, dict) or set(value) != set(_KNOWN_FIELDS):
         raise PushwiseError(f"known must have the fields {', '.join(_KNOWN_FIELDS)}.")
     finger, std = value["finger"], value["total_mass_std"]
-    if not isinstance(finger, dict) or set(finger) != set(_FINGER_FIELDS):
-        raise PushwiseError(f"known.finger must have the fields {', '.join(_FINGER_FIELDS)}.")
+    if not isinstance(finger, dict) or not {"radius", "friction"} <= set(finger) <= _FINGER_FIELDS:
+        raise PushwiseError(
+            "known.finger must have the fields radius and friction, and may have height."
+        )
     return Known(
         value["centre_of_mass_covariance"],
         None if std is None else _number("total_mass_std", std),
-        Finger(*(_number(f"finger {name}", finger[name]) for name in _FINGER_FIELDS)),
+        Finger(**{name: _number(f"finger {name}", number) for name, number in finger.items()}),
         value["drift"],
     )
 

@@ -210,6 +210,7 @@ class _Stand:
             np.array(problem.steps),
             finger.radius,
             finger.friction,
+            finger.height,
             DEEPEST if problem.calibrates else 0.5 * finger.radius,
             calibration.touching,
         )

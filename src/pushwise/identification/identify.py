@@ -62,10 +62,11 @@ def identify(
     method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex" (the
     first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
     (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
-    finger: with the friction it is believed to have. prior: what is believed of the object. budget:
-    how many simulations of all pushes the searching methods may use. batch: whether "descent"
-    follows all pushes at once or one by one. seed: of all that is random. callback: called with
-    each improvement and the model then.
+    finger: with the friction it is believed to have; its height counts where pushes are simulated,
+    not in "convex" and "autograd". prior: what is believed of the object. budget: how many
+    simulations of all pushes the searching methods may use. batch: whether "descent" follows all
+    pushes at once or one by one. seed: of all that is random. callback: called with each
+    improvement and the model then.
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")

@@ -146,7 +146,7 @@ class Problem:
         radius = self.finger.radius
         if self.calibrates:
             radius *= float(np.exp(self.doubts[7] * u[-1]))
-        return Finger(radius, float(friction))
+        return Finger(radius, float(friction), self.finger.height)
 
     def calibration_at(self, u: Array) -> Calibration | None:
         """Return the calibration at u; None where the prior does not doubt the set-up."""

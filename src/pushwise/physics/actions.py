@@ -29,12 +29,16 @@ class Finger:
     """Radius [m]."""
     friction: float = 0.3
     """Coefficient of friction between finger and object."""
+    height: float = 0.0
+    """Height of the contact above the table [m]: it moves the load in the direction of the push,
+    see `physics.tilt`. Worlds with an engine have fingers of their own height."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         set_field = object.__setattr__
         set_field(self, "radius", positive_number("finger radius", self.radius))
         set_field(self, "friction", non_negative_number("finger friction", self.friction))
+        set_field(self, "height", non_negative_number("finger height", self.height))
 
 
 @dataclass(frozen=True, eq=False, init=False)

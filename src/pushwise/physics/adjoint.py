@@ -24,6 +24,7 @@ from pushwise.physics.rollout import (
     state_at,
 )
 from pushwise.physics.step import Array, balance
+from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
 
 
 class RolloutBar(NamedTuple):
@@ -102,6 +103,10 @@ def roll_adjoint(
     N = np.empty(Q)
     c = np.empty(Q)
     c_bar = np.zeros(Q)
+    tilts = action.height > 0.0
+    load = np.empty(Q) if tilts else c
+    load_bar = np.zeros(Q) if tilts else c_bar
+    push_x = push_y = 0.0  # derivative in the impulse of step k through the load of step k + 1
     supported = np.ones(Q, np.bool_)
     fresh = False
 
@@ -133,7 +138,12 @@ def roll_adjoint(
                 c[q] = ground.mu[q] * N[q]
             fresh = True
         drive = drive_between(action, track.t[k], track.t[k + 1])
-        p = step_problem(body, s, drive, h, c, rx, ry)
+        mid_th = s.th + 0.5 * h * s.w
+        if tilts:
+            fx, fy = force_before(track.t, track.impulse, k)
+            tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
+            tilted(body.bx, body.by, c, tilt, load)
+        p = step_problem(body, s, drive, h, load, rx, ry)
         d = step_adjoint(
             body,
             s,
@@ -146,8 +156,8 @@ def roll_adjoint(
             (track.mid[k, 0], track.mid[k, 1], track.mid[k, 2]),
             (track.impulse[k, 0], track.impulse[k, 1]),
             bar,
-            (impulse_bar[k, 0], impulse_bar[k, 1]),
-            c_bar,
+            (impulse_bar[k, 0] + push_x, impulse_bar[k, 1] + push_y),
+            load_bar,
         )
         m_bar += d.m
         cx_bar += d.cx
@@ -162,13 +172,24 @@ def roll_adjoint(
         if track.t[k] < action.duration:
             force_bar[0] += d.fx
             force_bar[1] += d.fy
+        turn = 0.0  # derivative in the angle at mid-step through the load
+        if tilts:
+            e = tilt_adjoint(
+                body.bx, body.by, c, tilt, body.m, action.height, mid_th, load_bar, c_bar
+            )
+            load_bar[:] = 0.0
+            m_bar += e.m
+            turn = e.th
+            if k > 0:
+                push_x = e.fx / (track.t[k] - track.t[k - 1])
+                push_y = e.fy / (track.t[k] - track.t[k - 1])
         bar = State(
             d.x + pose_bar[k, 0],
             d.y + pose_bar[k, 1],
-            d.th + pose_bar[k, 2],
+            d.th + pose_bar[k, 2] + turn,
             d.vx,
             d.vy,
-            d.w,
+            d.w + 0.5 * h * turn,
             0,
             -1,
             -1,

@@ -28,6 +28,7 @@ class Fingers(NamedTuple):
     dt: Array  # time step [s], shape (k,)
     radius: float
     mu: float
+    height: float  # of the contact above the table [m]
     deepest: float  # how far inside the object a finger may start [m]
     touching: bool  # whether a gap at the start is closed, too, if not larger than that
 
@@ -45,6 +46,7 @@ def roll_ends(body: Body, ground: Ground, fingers: Fingers, pose: Array, out: Ar
             np.array([fingers.begin[i, 1], fingers.end[i, 1]]),
             fingers.radius,
             fingers.mu,
+            fingers.height,
             0.0,
             0.0,
             0.0,

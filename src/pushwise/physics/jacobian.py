@@ -22,6 +22,7 @@ from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import SEPARATE
 from pushwise.physics.rollout import Action, Ground, Track, drive_between, state_at
 from pushwise.physics.step import Array, balance
+from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
@@ -53,7 +54,11 @@ def roll_jacobian(
     for i in range(3):
         state[i, n + MOMENTS + 2 + i] = 1.0
         poses[0, i, n + MOMENTS + 2 + i] = 1.0
-    outputs = 8 if with_impulse else 6
+    tilts = action.height > 0.0  # then the load of a step depends on the impulse before it
+    load = np.empty(Q) if tilts else c
+    load_bar = np.zeros(Q) if tilts else c_bar
+    force = np.zeros((2, P))  # of the step before
+    outputs = 8 if with_impulse or tilts else 6
     new = np.empty((8, P))
     for k in range(T):
         still = (
@@ -65,7 +70,12 @@ def roll_jacobian(
             h = track.t[k + 1] - track.t[k]
             s = state_at(track, k)
             drive = drive_between(action, track.t[k], track.t[k + 1])
-            p = step_problem(body, s, drive, h, c, rx, ry)
+            mid_th = s.th + 0.5 * h * s.w
+            if tilts:
+                fx, fy = force_before(track.t, track.impulse, k)
+                tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
+                tilted(body.bx, body.by, c, tilt, load)
+            p = step_problem(body, s, drive, h, load, rx, ry)
             at_solution = balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2])
             for row in range(outputs):
                 one = np.zeros(8)
@@ -83,17 +93,30 @@ def roll_jacobian(
                     (track.impulse[k, 0], track.impulse[k, 1]),
                     State(one[0], one[1], one[2], one[3], one[4], one[5], 0, -1, -1),
                     (one[6], one[7]),
-                    c_bar,
+                    load_bar,
                 )
+                by_th = d.th
+                by_w = d.w
+                if tilts:
+                    e = tilt_adjoint(
+                        body.bx, body.by, c, tilt, body.m, action.height, mid_th, load_bar, c_bar
+                    )
+                    load_bar[:] = 0.0
+                    by_th += e.th
+                    by_w += 0.5 * h * e.th
                 for j in range(P):
                     new[row, j] = (
                         d.x * state[0, j]
                         + d.y * state[1, j]
-                        + d.th * state[2, j]
+                        + by_th * state[2, j]
                         + d.vx * state[3, j]
                         + d.vy * state[4, j]
-                        + d.w * state[5, j]
+                        + by_w * state[5, j]
                     )
+                if tilts:
+                    for j in range(P):
+                        new[row, j] += e.fx * force[0, j] + e.fy * force[1, j]
+                    new[row, n] += e.m
                 for q in range(Q):
                     new[row, q // each] += c_bar[q] / each
                     c_bar[q] = 0.0
@@ -106,5 +129,9 @@ def roll_jacobian(
             state[:] = new[:6]
             if with_impulse:
                 impulses[k] = new[6:]
+            if tilts:
+                force[:] = new[6:] / h
+        elif tilts:
+            force[:] = 0.0
         poses[k + 1] = state[:3]
     return Jacobian(poses, impulses)

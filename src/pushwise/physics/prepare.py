@@ -111,6 +111,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
             np.array([push.start[1], end[1]]),
             finger.radius,
             finger.friction,
+            finger.height,
             0.0,
             0.0,
             0.0,
@@ -126,7 +127,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
     x, y = model.grid.centres[push.cell]
     fx, fy = push.force
     return Action(
-        EMPTY, EMPTY, EMPTY, 0.0, 0.0, float(x), float(y), float(fx), float(fy), push.duration
+        EMPTY, EMPTY, EMPTY, 0.0, 0.0, 0.0, float(x), float(y), float(fx), float(fy), push.duration
     )
 
 

@@ -23,6 +23,7 @@ from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE, feature_normal, nearest_feature
 from pushwise.physics.load import inside_polygon, spread
 from pushwise.physics.step import Array
+from pushwise.physics.tilt import force_before, tilt_of, tilted
 
 _N = TypeVar("_N", np.float64, np.int64)
 
@@ -54,6 +55,7 @@ class Action(NamedTuple):
     y: Array
     radius: float
     mu: float
+    height: float  # of the finger's contact above the table [m]
     cell_x: float
     cell_y: float
     force_x: float
@@ -240,6 +242,8 @@ def roll(
     find_support(body, ground, pose[0], pose[1], pose[2], supported)
     standing = find_load(body, ground, supported, N)
     c = ground.mu * N
+    tilts = action.height > 0.0
+    load = np.empty(c.size) if tilts else c  # as the last force of the finger shifts it
 
     s = State(pose[0], pose[1], pose[2], twist[0], twist[1], twist[2], SEPARATE, -1, -1)
     now = 0.0
@@ -283,10 +287,14 @@ def roll(
                     break
                 for q in range(N.size):
                     c[q] = ground.mu[q] * N[q]
+            if tilts:
+                fx, fy = force_before(t[:, 0], impulses, steps)
+                tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
+                tilted(body.bx, body.by, c, tilt, load)
             if lagged is None:
-                holds, after, touch = advance(body, s, drive, end - now, c, rx, ry)
+                holds, after, touch = advance(body, s, drive, end - now, load, rx, ry)
             else:
-                holds, after, touch = advance_lagged(body, s, drive, end - now, c, rx, ry)
+                holds, after, touch = advance_lagged(body, s, drive, end - now, load, rx, ry)
             if not holds:
                 h *= 0.5
                 if h < dt / DIVISIONS:

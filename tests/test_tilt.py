@@ -1,0 +1,189 @@
+"""Pushing above the table: statics of three feet, the moment balance, and its derivatives."""
+
+import numpy as np
+import pytest
+
+from pushwise import Finger, PushRecord, identify, objects, simulate
+from pushwise.errors import PushwiseError
+from pushwise.identification.holdout import end_distance
+from pushwise.physics.advance import Body
+from pushwise.physics.constants import GRAVITY, STICTION_SPEED
+from pushwise.physics.ends import Fingers, roll_ends
+from pushwise.physics.prepare import Settings, body_of, ground_of, time_step
+from pushwise.physics.rollout import DONE, Action, Ground, Track, roll
+from pushwise.physics.tilt import tilt_of, tilted
+from random_pushes import library_model, random_push
+
+Array = np.ndarray
+
+FEET = np.array([[-0.03, -0.02], [0.04, -0.01], [0.005, 0.05]])
+SHARES = np.array([0.3, 0.4, 0.3])
+MASS, FRICTION, HEIGHT = 1.2, 0.35, 0.02
+
+
+def turned(th: float) -> Array:
+    """Return the rotation by an angle, (2, 2)."""
+    return np.array([[np.cos(th), -np.sin(th)], [np.sin(th), np.cos(th)]])
+
+
+def statics(feet: Array, weight: Array, couple: Array) -> Array:
+    """Return what three feet (3, 2) carry: forces and moments balance, couple = height * force."""
+    A = np.stack([np.ones(3), feet[:, 0], feet[:, 1]])
+    rhs = np.array([weight.sum(), *(weight @ feet + couple)])
+    return np.linalg.solve(A, rhs)
+
+
+def test_three_feet() -> None:
+    """Share the weight of a pushed object as statics does, more to the feet ahead."""
+    weight = MASS * GRAVITY * SHARES
+    th, force = 0.4, np.array([1.5, -2.0])
+    turn = turned(th)
+    x, y = np.ascontiguousarray(FEET.T)
+    load = np.empty(3)
+    tilt = tilt_of(x, y, FRICTION * weight, MASS, HEIGHT, *force, th)
+    tilted(x, y, FRICTION * weight, tilt, load)
+    expected = FRICTION * statics(FEET @ turn.T, weight, HEIGHT * force)
+    assert load == pytest.approx(expected, rel=1e-12)
+    ahead = FEET @ turn.T @ force
+    assert load[ahead.argmax()] > FRICTION * weight[ahead.argmax()]
+
+
+def test_no_foot_pulls() -> None:
+    """Lift the feet behind a push that would tip the object: their load is zero, not negative."""
+    x, y = np.ascontiguousarray(FEET.T)
+    load = np.empty(3)
+    tilted(x, y, np.ones(3), tilt_of(x, y, np.ones(3), 1.0, 1.0, 50.0, 0.0, 0.0), load)
+    assert load[0] == 0.0
+    assert load[1] > 1.0
+
+
+def test_points_in_a_line() -> None:
+    """Leave the load of points in a line, and of none with friction, as it is."""
+    for x, y, c in [([0.0, 0.1, 0.2], [0.0, 0.1, 0.2], [1.0, 1.0, 2.0]), ([0.0], [0.0], [0.0])]:
+        load = np.empty(len(x))
+        tilt = tilt_of(np.array(x), np.array(y), np.array(c), 1.0, 0.02, 1.0, 0.0, 0.0)
+        tilted(np.array(x), np.array(y), np.array(c), tilt, load)
+        assert load.tolist() == c
+
+
+def slow_push(height: float, dt: float) -> Track:
+    """Push a square plate on three feet, off its centre, so that it slides and turns."""
+    corners = 0.08 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    body = Body(
+        MASS,
+        *(SHARES @ FEET),
+        MASS * float(SHARES @ np.sum(FEET**2, axis=1)),
+        *np.ascontiguousarray(FEET.T),
+        *np.ascontiguousarray(corners.T),
+        0.12,
+    )
+    ground = Ground(
+        MASS * GRAVITY * SHARES, np.full(3, FRICTION), np.empty(0), np.empty(0), even=True
+    )
+    radius, speed, duration = 0.005, 0.02, 2.0
+    start = np.array([-0.0851, 0.03])
+    action = Action(
+        np.array([0.0, duration]),
+        np.array([start[0], start[0] + speed * duration]),
+        np.array([start[1], start[1]]),
+        radius,
+        0.3,
+        height,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        duration,
+    )
+    ending, _, track = roll(
+        body, ground, action, np.zeros(3), np.zeros(3), dt, duration, False, None
+    )
+    assert ending == DONE
+    return track
+
+
+def centre_velocity(track: Track, k: int) -> Array:
+    """Return the velocity of the centre of mass at an instant, (2,)."""
+    x, y = turned(track.pose[k, 2]) @ (SHARES @ FEET)
+    vx, vy, w = track.twist[k]
+    return np.array([vx - w * y, vy + w * x])
+
+
+def test_moment_balance() -> None:
+    """Converge with the step to loads whose friction balances the push at its height."""
+
+    def out_of_balance(track: Track) -> float:
+        """Return the largest force [N] missing to Newton's law with loads by statics."""
+        worst = 0.0
+        for k in range(len(track.mid) // 2, len(track.mid)):
+            h = track.t[k + 1] - track.t[k]
+            force = track.impulse[k] / h
+            vx, vy, w = track.mid[k]
+            r = FEET @ turned(track.pose[k, 2] + 0.5 * h * track.twist[k, 2]).T
+            load = FRICTION * statics(r, MASS * GRAVITY * SHARES, HEIGHT * force)
+            v = np.column_stack([vx - w * r[:, 1], vy + w * r[:, 0]])
+            v /= np.sqrt(np.sum(v**2, axis=1) + STICTION_SPEED**2)[:, None]
+            inertia = MASS * (centre_velocity(track, k + 1) - centre_velocity(track, k)) / h
+            worst = max(worst, float(np.hypot(*(force - load @ v - inertia))))
+        return worst
+
+    steps = [slow_push(HEIGHT, dt) for dt in (0.04, 0.02, 0.01, 0.0025)]
+    coarse, fine = out_of_balance(steps[0]), out_of_balance(steps[3])
+    assert fine < 0.1 * coarse
+    assert out_of_balance(slow_push(0.0, 0.0025)) > 100.0 * fine
+    ends = [track.pose[-1] for track in steps]
+    assert np.abs(ends[1] - ends[3]).max() < 0.6 * np.abs(ends[0] - ends[3]).max()
+    assert np.abs(ends[2] - ends[3]).max() < 0.6 * np.abs(ends[1] - ends[3]).max()
+    assert np.abs(ends[3] - slow_push(0.0, 0.0025).pose[-1]).max() > 1e-3
+
+
+def test_finger_height() -> None:
+    """Push nothing at height zero, a little at a small height; refuse one below the table."""
+    rng = np.random.default_rng(0)
+    model = library_model(rng, "hammer")
+    push = random_push(rng, model, Finger(), length=0.05, speed=0.05)
+    flat, low, high = (
+        simulate(model, push, finger=Finger(height=height)).pose[-1] for height in (0.0, 1e-9, 0.02)
+    )
+    assert low == pytest.approx(flat, abs=1e-9)
+    assert np.abs(high - flat).max() > 1e-5
+    with pytest.raises(PushwiseError, match="finger height must be"):
+        Finger(height=-0.01)
+
+
+def test_identified_with_the_height() -> None:
+    """Learn from pushes at a height: better with a finger of that height than with a flat one."""
+    rng = np.random.default_rng(1)
+    thing = objects.load("hammer")
+    truth = thing.sample(rng).model
+    finger = Finger(height=0.03)
+    records = []
+    for _ in range(18):
+        push = random_push(rng, truth, finger, length=0.05, speed=0.05)
+        t = np.linspace(0.0, push.duration, 8)
+        records.append(PushRecord(push, t, simulate(truth, push, finger=finger).pose_at(t)))
+    found = identify(truth.grid, records[:12], finger=finger)
+    flat = identify(truth.grid, records[:12], finger=Finger())
+    assert found.finger.height == 0.03
+    error = end_distance(found.model, records[12:], found.finger)
+    assert error < 0.3 * end_distance(flat.model, records[12:], flat.finger)
+    pushes = [record.push for record in records]
+    ends = np.empty((18, 3))
+    begin = np.array([push.start for push in pushes])
+    duration = np.array([push.duration for push in pushes])
+    fingers = Fingers(
+        begin,
+        begin + duration[:, None] * [push.velocity for push in pushes],
+        np.zeros(18),
+        duration,
+        duration,
+        np.array([time_step(push, finger, Settings()) for push in pushes]),
+        finger.radius,
+        finger.friction,
+        finger.height,
+        0.001,
+        False,
+    )
+    body, ground = body_of(truth, Settings()), ground_of(truth, Settings())
+    assert roll_ends(body, ground, fingers, np.zeros((18, 3)), ends)
+    assert ends == pytest.approx(np.array([record.pose[-1] for record in records]), abs=1e-12)
