@@ -10,7 +10,15 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import ABLATED, Row, compare, read_rows, run
+from pushwise.experiments.real import (
+    ABLATED,
+    FINGER_FRICTION,
+    Row,
+    compare,
+    nominal_finger,
+    read_rows,
+    run,
+)
 from pushwise.experiments.real_data import POSES, real_sets
 from pushwise.experiments.real_forces import SAMPLE, friction_rows
 from pushwise.experiments.real_report import markdown
@@ -86,6 +94,22 @@ def test_any_table_with_the_columns_is_learned(tmp_path: Path) -> None:
     methods = [row["method"] for row in json.loads(more)]
     assert len(said) == 2
     assert set(methods) == {*rows, ABLATED} and len(methods) == len(set(methods))
+
+
+def test_the_height_of_a_push_is_read(tmp_path: Path) -> None:
+    """Take it as stated, else from the thickness of the object, else push at the table."""
+    path = _write_table(tmp_path, pushes=2)
+    (data,) = real_sets(tmp_path)
+    assert nominal_finger(data).height == 0.0
+    thing: dict[str, object] = {"outline_m": OUTLINE, "thickness_m": 0.026}
+    own = path.with_name("board_wedge_slow.json")
+    stated: dict[str, object] = {"object": thing, "pusher": {"radius_m": 0.004}}
+    own.write_text(json.dumps(stated))
+    (data,) = real_sets(tmp_path)
+    assert nominal_finger(data) == Finger(0.004, FINGER_FRICTION, 0.013)
+    own.write_text(json.dumps({**stated, "push_height_above_object_origin_mm": 12.5}))
+    (data,) = real_sets(tmp_path)
+    assert data.height == 0.0125
 
 
 def test_variants_are_compared_on_the_same_pushes() -> None:

@@ -95,7 +95,7 @@ def learn(
     `ENOUGH` pushes; on feet; and the mean of both, which is what counts as identified. With more
     than `FEW` pushes the load on cells is determined, and no other is looked for.
     """
-    radius = finger_radius(data)
+    finger = nominal_finger(data)
 
     def identified(
         some: Sequence[PushRecord], spread: float, method: str = "refine"
@@ -104,8 +104,8 @@ def learn(
             grid_over(data.outline),
             some,
             method=method,
-            finger=Finger(radius, FINGER_FRICTION),
-            prior=setup_prior(data, spread, radius, calibrate=calibrate),
+            finger=finger,
+            prior=setup_prior(data, spread, finger.radius, calibrate=calibrate),
         )
 
     found = {spread: identified(records[:ENOUGH], spread) for spread in SPREADS}
@@ -118,11 +118,11 @@ def learn(
     return {"identified": both, "identified, on cells": cells, "identified, on feet": feet}
 
 
-def finger_radius(data: RealSet) -> float:
-    """Return the radius of the finger [m]."""
+def nominal_finger(data: RealSet) -> Finger:
+    """Return the finger as stated, with the friction it is believed to have."""
     if data.radius is None:
         raise PushwiseError(f"set {data.name}: the radius of the finger is not stated.")
-    return data.radius
+    return Finger(data.radius, FINGER_FRICTION, data.height)
 
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
@@ -154,7 +154,7 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     seconds = perf_counter() - began
     found = every["identified"]
     grid, setup = found.model.grid, found.calibration
-    nominal = Finger(finger_radius(data), FINGER_FRICTION)
+    nominal = nominal_finger(data)
     stated = Calibration(tool=np.array([-data.setback - nominal.radius, 0.0]))
     if data.setback == 0.0:
         stated = Calibration()

@@ -71,6 +71,8 @@ class RealSet:
     """Where and in which direction each push begins, body frame [m, m, rad], (pushes, 3)."""
     radius: float | None
     """Of the finger [m], if stated."""
+    height: float
+    """Of the contact above the table [m]; zero if neither it nor a thickness is stated."""
     setback: float
     """By how much the real tip is said to be behind the recorded one [m]."""
     mass: float | None
@@ -166,11 +168,22 @@ def read_set(path: Path) -> RealSet:
         },
         contact,
         max(float(pusher["radius_m"]), TIP) if "radius_m" in pusher else None,
+        _height(stated),
         float(pusher.get("effective_setback_m", 0.0)),
         thing.get("mass_kg"),
         None if feet is None else np.array(feet, float),
         None if feet is None else np.array(stated["nominal_load_fraction"], float),
     )
+
+
+def _height(stated: dict[str, Any]) -> float:
+    """Return how far above the table an object is pushed [m].
+
+    As stated; else an upright finger touches a plate along all its thickness.
+    """
+    if "push_height_above_object_origin_mm" in stated:
+        return 1e-3 * float(stated["push_height_above_object_origin_mm"])
+    return 0.5 * float(stated["object"].get("thickness_m", 0.0))
 
 
 def set_name(path: Path) -> str:
