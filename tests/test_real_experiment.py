@@ -16,12 +16,12 @@ from pushwise.experiments.real import (
     Row,
     compare,
     nominal_finger,
-    read_rows,
     run,
 )
 from pushwise.experiments.real_data import POSES, real_sets
 from pushwise.experiments.real_forces import SAMPLE, friction_rows
 from pushwise.experiments.real_report import markdown
+from pushwise.experiments.rows import load_rows
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 OUTLINE = [[-0.05, -0.05], [0.10, -0.05], [-0.05, 0.10]]
@@ -75,7 +75,7 @@ def test_any_table_with_the_columns_is_learned(tmp_path: Path) -> None:
     said: list[str] = []
     table = run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
     assert len(said) == 1 and "published guess" in table
-    rows = {row.method: row for row in read_rows(tmp_path / "out" / "rows.csv")}
+    rows = {row.method: row for row in load_rows(tmp_path / "out" / "rows.csv", Row)}
     assert rows["identified"].tested == 14  # the jump is left out
     assert rows["identified"].combined_mm < 0.5 * rows["even load"].combined_mm
     assert rows["published guess"].deg == pytest.approx(np.degrees(1.0), rel=1e-3)
@@ -159,7 +159,7 @@ def test_total_friction_follows_from_wrenches(tmp_path: Path) -> None:
         csv.writer(file).writerows([SAMPLE, *lines])
     objects = {"objects": {"wedge": {"outline_m": OUTLINE, "mass_kg": 0.5}}}
     (tmp_path / "objects.json").write_text(json.dumps(objects))
-    (row,) = friction_rows(tmp_path)
+    (row,) = friction_rows(tmp_path, {})
     assert row.force_N == pytest.approx(2.0, rel=0.03)
     assert row.coefficient == pytest.approx(2.0 / (0.5 * 9.81), rel=0.03)
 

@@ -170,6 +170,17 @@ def real(
     ] = None,
     draws: Annotated[int, typer.Option(help="Random choices of the pushes learned from.")] = 3,
     only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = "",
+    outline: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file of the object's corners [[x, y], ...] in metres in the tracked frame, "
+            "or of its grid; for sets whose files state none."
+        ),
+    ] = None,
+    radius: Annotated[
+        float | None,
+        typer.Option(help="Of the finger, in metres; for sets whose files state none."),
+    ] = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also learn without each addition to the model.")
     ] = False,
@@ -188,6 +199,8 @@ def real(
             counts=tuple(pushes) if pushes else COUNTS,
             draws=draws,
             only=only,
+            outline=outline,
+            radius=radius,
             ablate=ablate,
             json=json,
             progress=lambda line: typer.echo(line, err=True),

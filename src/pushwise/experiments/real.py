@@ -1,18 +1,18 @@
 """`pushwise experiment real`: pushes other laboratories recorded, learned from few, and predicted.
 
-From k random pushes of a set (start and end pose, the finger's path) the load, the finger's
-friction and the errors of the set-up are learned; all other pushes are predicted from where they
-start. How patchy the load may be is chosen by the evidence; from few pushes the mean of such a load
-and of all triples of feet that explain the pushes is taken. Beside it: the same with an even load,
-the known feet where an object stands on some, and what others predicted, each on the same pushes.
+From k random pushes of a set (start and end pose, the finger's path), or from the first k pieces
+of a long one, the load, the finger's friction and the errors of the set-up are learned; all other
+pushes are predicted from where they start. How patchy the load may be is chosen by the evidence;
+from few pushes the mean of such a load and of all triples of feet that explain the pushes is taken.
+Beside it: the same with an even load, the known feet where an object stands on some, and what
+others predicted, each on the same pushes.
 """
 
 from __future__ import annotations
 
-import csv
 import json as json_format
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real_data import RealSet, grid_over, real_sets
+from pushwise.experiments.real_recordings import Recorded
+from pushwise.experiments.real_stated import given
+from pushwise.experiments.rows import load_rows, merge_rows
 from pushwise.identification.average import average
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.feet import laid
@@ -55,7 +58,7 @@ class Row:
 
     set: str
     pushes: int  # learned from
-    draw: int  # which random ones
+    draw: int  # which random ones; 0 for the first ones of a recording
     method: str
     mm: float  # mean distance of the tracked origins
     deg: float  # mean difference of the angles
@@ -121,7 +124,9 @@ def learn(
 def nominal_finger(data: RealSet) -> Finger:
     """Return the finger as stated, with the friction it is believed to have."""
     if data.radius is None:
-        raise PushwiseError(f"set {data.name}: the radius of the finger is not stated.")
+        raise PushwiseError(
+            f"set {data.name}: the radius of the finger is not stated; give it as --radius."
+        )
     return Finger(data.radius, FINGER_FRICTION, data.height)
 
 
@@ -139,12 +144,23 @@ def errors(ends: Array, seen: Array) -> tuple[float, float, float]:
     return float(mm.mean()), float(np.degrees(turn).mean()), float((mm + 1e3 * EDGE * turn).mean())
 
 
+def order_of(data: RealSet, draw: int) -> NDArray[np.int_]:
+    """Return the pushes of a set in the order in which they are learned from.
+
+    Random; but the pieces of a recording resemble their neighbours, so that there the first ones
+    are learned from and the later ones predicted.
+    """
+    if data.recorded is not None:
+        return np.arange(len(data.records))
+    return np.random.default_rng(draw).permutation(len(data.records))
+
+
 def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
-    """Learn from random pushes of a set and predict the others, with every method.
+    """Learn from some pushes of a set and predict the others, with every method.
 
     ablate: also learn without finding the set-up's errors.
     """
-    order = np.random.default_rng(draw).permutation(len(data.records))
+    order = order_of(data, draw)
     learned = [data.records[i] for i in order[:pushes]]
     held = order[pushes:]
     others = [data.records[i] for i in held]
@@ -208,6 +224,8 @@ def run(
     counts: Sequence[int] = COUNTS,
     draws: int = 3,
     only: str = "",
+    outline: Path | None = None,
+    radius: float | None = None,
     ablate: bool = False,
     json: bool = False,
     progress: Callable[[str], None] = lambda _: None,
@@ -215,71 +233,50 @@ def run(
     """Compare on all sets below a folder; write rows, table and figure, and return the table.
 
     counts: pushes to learn from, 0 for a fifth of a set; draws: how many random choices of them;
-    only: what a set's name must contain; ablate: see `compare`. Rows that `output` holds from
-    earlier runs are kept.
+    only: what a set's name must contain; outline, radius: see `given`; ablate: see `compare`. What
+    `output` holds of other sets from earlier runs is kept.
     """
     from pushwise.experiments.real_forces import forces_table
-    from pushwise.experiments.real_report import draw_curves, markdown, repeats_table
+    from pushwise.experiments.real_report import (
+        draw_curves,
+        markdown,
+        recordings_table,
+        repeats_table,
+    )
 
     if draws < 1:
         raise PushwiseError(f"draws must be at least 1; got {draws}.")
-    every = real_sets(folder)
+    otherwise = given(outline, radius)
+    every = real_sets(folder, otherwise)
     sets = [data for data in every if only in data.name]
     if not sets:
         raise PushwiseError(f"no set below {folder} has {only!r} in its name.")
     output.mkdir(parents=True, exist_ok=True)
     path = output / "rows.csv"
-    rows = read_rows(path) if path.is_file() else []
+    rows = load_rows(path, Row)
     # Rows of a run without `ablate` lack what it adds.
     last = ABLATED if ablate else "identified"
     done = {(row.set, row.pushes, row.draw) for row in rows if row.method == last}
     for data in sets:
         for pushes in counts_of(data, counts):
-            for draw in range(draws):
+            for draw in range(draws if data.recorded is None else 1):
                 if (data.name, pushes, draw) in done:
                     continue
                 new = list(compare(data, pushes, draw, ablate=ablate))
-                this = (data.name, pushes, draw)
-                rows = [row for row in rows if (row.set, row.pushes, row.draw) != this] + new
-                _write(path, rows)
+                rows = merge_rows(path, new, Row, "set", "pushes", "draw")
                 progress(f"{data.name}, {pushes} pushes: {new[0].mm:.2f} mm, {new[0].deg:.2f} deg")
-    parts = [markdown(rows), repeats_table(every), forces_table(folder, output)]
+    cut = [data.recorded for data in every if data.recorded is not None]
+    recorded = merge_rows(output / "recordings.csv", cut, Recorded, "set")
+    long = {one.set for one in recorded}
+    parts = [
+        markdown([row for row in rows if row.set not in long]),
+        recordings_table(recorded, rows),
+        repeats_table(every, output),
+        forces_table(folder, output, otherwise),
+    ]
     table = "\n".join(part for part in parts if part)
     (output / "table.md").write_text(table, encoding="utf-8")
     draw_curves(rows, output / "curves.png")
     if json:
         return json_format.dumps([asdict(row) for row in rows])
     return table
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Read rows written before."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Row(
-                line["set"],
-                int(line["pushes"]),
-                int(line["draw"]),
-                line["method"],
-                float(line["mm"]),
-                float(line["deg"]),
-                float(line["combined_mm"]),
-                int(line["tested"]),
-                float(line["near_feet"]) if line["near_feet"] else None,
-                float(line["seconds"]),
-            )
-            for line in csv.DictReader(file)
-        ]
-
-
-def _write(path: Path, rows: Sequence[Row]) -> None:
-    """Write all rows, whole or not at all."""
-    part = path.with_suffix(".part")
-    with part.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([field.name for field in fields(Row)])
-        for row in rows:
-            writer.writerow(
-                [f"{v:.4g}" if isinstance(v, float) else v for v in asdict(row).values()]
-            )
-    part.replace(path)

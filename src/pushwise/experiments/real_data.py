@@ -1,33 +1,38 @@
-"""Tables of real pushes, recognised by their columns: start and end poses, and the finger's path.
+"""Tables of real pushes, recognised by their columns.
 
-A table is a CSV file (plain or gzipped) with, in metres and radians,
+A table of pushes is a CSV file (plain or gzipped) with, in metres and radians,
 
     obj_x0_m obj_y0_m obj_th0_rad   obj_x1_m obj_y1_m obj_th1_rad   tip_x0_m tip_y0_m
 
 and the finger's end as `tip_x1_m tip_y1_m` or `tip_xend_est_m tip_yend_est_m`. It may have `flags`
 (rows with a word of `FAILED` are left out), `parent_push_id` (each row is a piece of a longer push,
 so the finger touches from the start) and final poses that others predicted, `pred_<model>_x_m` and
-so on. The object's outline comes from a JSON file of the same name (`object`), or from an
-`objects.json` further up whose key is a part of the file's name.
+so on. A recording is one with a row a sample instead,
+
+    t_s   obj_x_m obj_y_m obj_th_rad   tip_x_m tip_y_m
+
+in seconds, and is cut into short pushes. Outline and finger come from files beside the table or
+from whoever calls; see `real_stated`.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
+from pushwise.experiments.real_recordings import Recorded, cut_pieces
+from pushwise.experiments.real_stated import Stated, outline_of, radius_of, stated
 from pushwise.physics.actions import Push
 from pushwise.pushes.record import PushRecord
+from pushwise.pushes.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
 
 __all__ = [
@@ -46,10 +51,10 @@ Array = NDArray[np.float64]
 POSES = ("obj_x0_m", "obj_y0_m", "obj_th0_rad", "obj_x1_m", "obj_y1_m", "obj_th1_rad")
 START = ("tip_x0_m", "tip_y0_m")
 ENDS = (("tip_x1_m", "tip_y1_m"), ("tip_xend_est_m", "tip_yend_est_m"))
+RECORDING = ("t_s", "obj_x_m", "obj_y_m", "obj_th_rad", "tip_x_m", "tip_y_m")
 FAILED = ("jump", "short_travel")  # tracking or robot failed
 SPEED = 0.01  # m/s where a table gives none: slow pushes do not depend on it
 CELLS = 50  # about how many an object is divided into
-TIP = 1e-3  # m; a sharp tip is simulated as round as that
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +86,27 @@ class RealSet:
     """Where the object is known to stand [m], (k, 2)."""
     shares: Array | None
     """Which share of the weight each foot carries, (k,)."""
+    recorded: Recorded | None = None
+    """Of a recording that the pushes are cut from; they then come in order of time."""
 
 
-def real_sets(folder: Path) -> list[RealSet]:
-    """Return the sets below a folder, in order of their names."""
+def real_sets(folder: Path, otherwise: Stated | None = None) -> list[RealSet]:
+    """Return the sets below a folder, in order of their names.
+
+    otherwise: what holds for sets whose files do not state it; see `given`.
+    """
     if not folder.is_dir():
         raise PushwiseError(f"{folder} is not a folder.")
-    found = [read_set(path) for path in tables(folder) if _is_set(path)]
+    found = [
+        read(path, otherwise or {})
+        for path in tables(folder)
+        if (read := _reader(path)) is not None
+    ]
     if not found:
         raise PushwiseError(
             f"{folder} holds no table of pushes: no CSV file below it has the columns "
-            f"{', '.join((*POSES, *START))} and {' '.join(ENDS[0])}."
+            f"{', '.join((*POSES, *START))} and {' '.join(ENDS[0])}, or those of a recording, "
+            f"{', '.join(RECORDING)}."
         )
     return found
 
@@ -132,33 +147,35 @@ def numbers(path: Path, columns: dict[str, list[str]], names: tuple[str, ...]) -
     return values
 
 
-def _is_set(path: Path) -> bool:
+def _reader(path: Path) -> Callable[[Path, Stated], RealSet] | None:
+    """Return what reads a table, None if it is of neither kind."""
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         header = set(file.readline().strip().split(","))
-    return header.issuperset((*POSES, *START)) and any(header.issuperset(end) for end in ENDS)
+    if header.issuperset((*POSES, *START)) and any(header.issuperset(end) for end in ENDS):
+        return read_set
+    return read_recording if header.issuperset(RECORDING) else None
 
 
-def read_set(path: Path) -> RealSet:
+def read_set(path: Path, otherwise: Stated) -> RealSet:
     """Read one table of pushes."""
     columns = read_columns(path)
-    stated = _stated(path)
+    known = stated(path, otherwise)
     end = next(names for names in ENDS if set(names) <= columns.keys())
     pose, tip = numbers(path, columns, POSES), numbers(path, columns, (*START, *end))
     flags = columns.get("flags", [""] * len(pose))
     kept = [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
-    speed = float(stated.get("tip_speed_m_s", SPEED))
+    speed = float(known.get("tip_speed_m_s", SPEED))
     models = [m[1] for name in columns if (m := re.fullmatch(r"pred_(\w+)_x_m", name))]
     contact = None
     if {"contact_bx_m", "contact_by_m", "push_angle_deg"} <= columns.keys():
         contact = numbers(path, columns, ("contact_bx_m", "contact_by_m", "push_angle_deg"))[kept]
         contact[:, 2] = np.radians(contact[:, 2])
-    pusher = stated.get("pusher", {})
-    thing = stated["object"]
-    feet = stated.get("support_points_com_frame_m")
+    pusher, thing = known["pusher"], known["object"]
+    feet = known.get("support_points_com_frame_m")
     return RealSet(
         set_name(path),
-        outline_of(thing),
+        outline_of(path, thing),
         [_record(pose[i], tip[i], speed) for i in kept],
         "parent_push_id" in columns,
         end == ENDS[1],
@@ -167,23 +184,58 @@ def read_set(path: Path) -> RealSet:
             for m in models
         },
         contact,
-        max(float(pusher["radius_m"]), TIP) if "radius_m" in pusher else None,
-        _height(stated),
+        radius_of(pusher),
+        _height(known),
         float(pusher.get("effective_setback_m", 0.0)),
         thing.get("mass_kg"),
         None if feet is None else np.array(feet, float),
-        None if feet is None else np.array(stated["nominal_load_fraction"], float),
+        None if feet is None else np.array(known["nominal_load_fraction"], float),
     )
 
 
-def _height(stated: dict[str, Any]) -> float:
+def read_recording(path: Path, otherwise: Stated) -> RealSet:
+    """Read one recording and cut it into short pushes."""
+    known = stated(path, otherwise)
+    outline, radius = outline_of(path, known["object"]), radius_of(known["pusher"])
+    if radius is None:
+        raise PushwiseError(f"{path}: the radius of the finger is not stated; give it as --radius.")
+    t, *values = numbers(path, read_columns(path), RECORDING).T
+    back = np.flatnonzero(np.diff(t) <= 0.0)
+    if len(back):
+        i = int(back[0]) + 1
+        raise PushwiseError(f"{path}, line {i + 2}: t_s must increase; {t[i]} follows {t[i - 1]}.")
+    recording = Recording(
+        set_name(path),
+        Stream.ordered("object", str(path), t, np.column_stack(values[:3])),
+        Stream.ordered("finger", str(path), t, np.column_stack(values[3:])),
+    )
+    records, recorded = cut_pieces(recording, outline, radius)
+    return RealSet(
+        set_name(path),
+        outline,
+        records,
+        touching=True,
+        end_estimated=False,
+        published={},
+        contact=None,
+        radius=radius,
+        height=_height(known),
+        setback=0.0,
+        mass=known["object"].get("mass_kg"),
+        feet=None,
+        shares=None,
+        recorded=recorded,
+    )
+
+
+def _height(known: Stated) -> float:
     """Return how far above the table an object is pushed [m].
 
     As stated; else an upright finger touches a plate along all its thickness.
     """
-    if "push_height_above_object_origin_mm" in stated:
-        return 1e-3 * float(stated["push_height_above_object_origin_mm"])
-    return 0.5 * float(stated["object"].get("thickness_m", 0.0))
+    if "push_height_above_object_origin_mm" in known:
+        return 1e-3 * float(known["push_height_above_object_origin_mm"])
+    return 0.5 * float(known["object"].get("thickness_m", 0.0))
 
 
 def set_name(path: Path) -> str:
@@ -199,33 +251,10 @@ def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
     )
 
 
-def _stated(path: Path) -> dict[str, Any]:
-    """Return what JSON files state of a table: its own, or a list of objects further up."""
-    own = path.with_name(path.name.split(".")[0] + ".json")
-    if own.is_file():
-        stated: dict[str, Any] = json.loads(own.read_text(encoding="utf-8"))
-        if "object" in stated:
-            return stated
-    parts = path.name.split(".")[0].split("_")
-    for folder in path.parents:
-        listed = folder / "objects.json"
-        if listed.is_file():
-            whole = json.loads(listed.read_text(encoding="utf-8"))
-            objects = whole["objects"]
-            for name in parts:
-                if name in objects:
-                    return {"object": objects[name], "pusher": whole.get("pusher", {})}
-            raise PushwiseError(
-                f"{path}: no part of its name is an object of {listed}; there are "
-                f"{', '.join(objects)}."
-            )
-    raise PushwiseError(f"{path}: no outline: neither {own.name} nor an objects.json states one.")
-
-
-def described(path: Path) -> tuple[dict[str, Any], Array]:
+def described(path: Path, otherwise: Stated) -> tuple[Stated, Array]:
     """Return the description of a table's object and its outline."""
-    thing = _stated(path)["object"]
-    return thing, outline_of(thing)
+    thing = stated(path, otherwise)["object"]
+    return thing, outline_of(path, thing)
 
 
 def grid_over(outline: Array) -> CellGrid:
@@ -233,11 +262,3 @@ def grid_over(outline: Array) -> CellGrid:
     x, y = outline.T
     area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
     return CellGrid.from_outline(outline, cell_size=float(np.sqrt(area / CELLS)))
-
-
-def outline_of(thing: dict[str, Any]) -> Array:
-    """Return the outline [m] an object's description gives, shape (k, 2)."""
-    for key, value in thing.items():
-        if key.startswith("outline") and isinstance(value, list):
-            return np.array(value, float)
-    raise PushwiseError(f"an object is described without an outline; it has {', '.join(thing)}.")

@@ -13,8 +13,7 @@ whole push).
 
 from __future__ import annotations
 
-import csv
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +30,8 @@ from pushwise.experiments.real_data import (
     set_name,
     tables,
 )
+from pushwise.experiments.real_stated import Stated
+from pushwise.experiments.rows import merge_rows
 from pushwise.physics.constants import GRAVITY
 from pushwise.shape.grid import CellGrid
 
@@ -58,8 +59,8 @@ class Friction:
     misfit: float  # of predicted forces of the other half, median relative
 
 
-def friction_rows(folder: Path) -> list[Friction]:
-    """Return a row for each table with wrenches below a folder."""
+def friction_rows(folder: Path, otherwise: Stated) -> list[Friction]:
+    """Return a row for each table with wrenches below a folder; otherwise: see `given`."""
     found = []
     for path in tables(folder):
         columns = read_columns(path)
@@ -73,7 +74,7 @@ def friction_rows(folder: Path) -> list[Friction]:
             twist = _mean_twists(numbers(path, columns, POSES)[kept])
         else:
             continue
-        thing, outline = described(path)
+        thing, outline = described(path, otherwise)
         found.append(_friction(set_name(path), grid_over(outline), twist, wrench, thing))
     return found
 
@@ -126,18 +127,11 @@ def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
     return np.stack([fx, fy, x * fy - y * fx], axis=1)
 
 
-def forces_table(folder: Path, output: Path) -> str:
-    """Write `forces.csv` and return a table; nothing where no table below a folder has wrenches."""
-    rows = friction_rows(folder)
+def forces_table(folder: Path, output: Path, otherwise: Stated) -> str:
+    """Add the tables with wrenches below a folder to `forces.csv`; return it as a table, if any."""
+    rows = merge_rows(output / "forces.csv", friction_rows(folder, otherwise), Friction, "set")
     if not rows:
         return ""
-    with (output / "forces.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(asdict(rows[0])), lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow(
-                {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in asdict(row).items()}
-            )
     lines = [
         "Total friction force learned from half of the measured wrenches, beside the force that",
         "held back objects that did not turn in the other half.",
@@ -146,7 +140,7 @@ def forces_table(folder: Path, output: Path) -> str:
         "coefficient of friction | misfit |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for r in rows:
+    for r in sorted(rows, key=lambda row: row.set):
         numbers_of = (r.force_N, r.straight_N, r.ratio, r.size_ratio, r.coefficient)
         cells = ["" if value is None else f"{value:.3f}" for value in numbers_of]
         lines.append(f"| {r.set} | {r.samples} | {' | '.join(cells)} | {100 * r.misfit:.0f} % |")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from pushwise.experiments.real import Row
 from pushwise.experiments.real_data import RealSet
+from pushwise.experiments.real_recordings import PIECE, TOUCH, Recorded
+from pushwise.experiments.rows import merge_rows
 
-__all__ = ["draw_curves", "markdown", "repeats_table"]
+__all__ = ["draw_curves", "markdown", "recordings_table", "repeats_table"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +33,8 @@ def mean_of(rows: Sequence[Row], method: str, value: str) -> float:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return a table a kind of set: one line a set and number of pushes learned from."""
+    if not rows:
+        return ""
     lines = [
         "Mean errors of predicted final poses, over all pushes that were not learned from.",
         "",
@@ -41,9 +46,7 @@ def markdown(rows: Sequence[Row]) -> str:
         methods = ["identified", CELLS, "even load", *names]
         lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
         lines += _header(["set", "learned from", "draws", *methods])
-        for some in _groups(with_published):
-            pairs = [[_number(mean_of(some, m, v)) for v in ("mm", "deg")] for m in methods]
-            lines.append(_line(some, [", ".join(filter(None, pair)) for pair in pairs]))
+        lines += [_line(some, _pairs(some, methods)) for some in _groups(with_published)]
         lines.append("")
     if others:
         methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
@@ -91,21 +94,66 @@ def _line(rows: Sequence[Row], cells: Sequence[str]) -> str:
     return f"| {rows[0].set} | {rows[0].pushes} | {draws} | {' | '.join(cells)} |"
 
 
+def _pairs(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
+    """Return the mean errors of each method, mm and degrees."""
+    pairs = [[_number(mean_of(rows, m, v)) for v in ("mm", "deg")] for m in methods]
+    return [", ".join(filter(None, pair)) for pair in pairs]
+
+
 def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2f}"
 
 
-def repeats_table(sets: Sequence[RealSet]) -> str:
-    """Return how much pushes differ that were made twice, in two sets of the same object.
+def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
+    """Return what long pushes hold and how well the later pieces of each are predicted."""
+    if not recorded:
+        return ""
+    names = ["set", "seconds", "pieces", "left out: thrown, still, bent"]
+    names += [f"finger over {1e3 * TOUCH:g} mm inside", "gap changes by [mm]"]
+    lines = [
+        f"Long pushes, cut into pieces of {1e3 * PIECE:g} mm.",
+        "",
+        *_header([*names, "jitter [mm], [degrees]", "mean turn [degrees]"]),
+    ]
+    for r in sorted(recorded, key=lambda one: one.set):
+        lines.append(
+            f"| {r.set} | {r.seconds:.1f} | {r.pieces} | {r.thrown}, {r.still}, {r.bent} | "
+            f"{r.inside_percent:.1f} % | {r.gap_mm:.2f} | {r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
+            f"{r.turn_deg:.2f} |"
+        )
+    methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
+    lines += [
+        "",
+        "Learned from the first pieces, mean errors of the later ones [mm], [degrees]:",
+        "",
+    ]
+    lines += _header(["set", "learned from", *methods])
+    names = [r.set for r in recorded]
+    for some in _groups([row for row in rows if row.set in names]):
+        cells = [some[0].set, str(some[0].pushes), *_pairs(some, methods)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """How much pushes differ that were made in two sets, over sqrt(2)."""
+
+    sets: str
+    pushes: int
+    mm: float
+    mm_median: float
+    deg: float
+    deg_median: float
+
+
+def repeats_table(sets: Sequence[RealSet], output: Path) -> str:
+    """Add pushes made twice, in two sets of the same object, to `repeats.csv`; return the table.
 
     Motions are compared in the object's own frame at the start. The difference of two pushes over
     sqrt(2) is the scatter of one: no model can predict better, if board and object are the same.
     """
-    lines = [
-        "The same pushes made in two sets: difference / sqrt(2), mean (median).",
-        "",
-        *_header(["sets", "pushes", "mm", "degrees"]),
-    ]
+    found = []
     for a, b in combinations(sets, 2):
         if a.touching or b.touching or a.contact is None or b.contact is None:
             continue
@@ -113,12 +161,24 @@ def repeats_table(sets: Sequence[RealSet]) -> str:
             continue
         difference = _differences(a, b)
         if len(difference) > 10:
-            mm, deg = difference.T / np.sqrt(2.0)
-            lines.append(
-                f"| {a.name} and {b.name} | {len(mm)} | {mm.mean():.2f} ({np.median(mm):.2f}) | "
-                f"{deg.mean():.2f} ({np.median(deg):.2f}) |"
-            )
-    return "\n".join(lines) + "\n" if len(lines) > 4 else ""
+            mean = np.mean(difference, axis=0) / np.sqrt(2.0)
+            median = np.median(difference, axis=0) / np.sqrt(2.0)
+            both = np.column_stack([mean, median]).ravel().tolist()
+            found.append(Repeat(f"{a.name} and {b.name}", len(difference), *both))
+    every = merge_rows(output / "repeats.csv", found, Repeat, "sets")
+    if not every:
+        return ""
+    lines = [
+        "The same pushes made in two sets: difference / sqrt(2), mean (median).",
+        "",
+        *_header(["sets", "pushes", "mm", "degrees"]),
+    ]
+    for r in sorted(every, key=lambda one: one.sets):
+        lines.append(
+            f"| {r.sets} | {r.pushes} | {r.mm:.2f} ({r.mm_median:.2f}) | "
+            f"{r.deg:.2f} ({r.deg_median:.2f}) |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def _differences(a: RealSet, b: RealSet) -> Array:

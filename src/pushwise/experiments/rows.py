@@ -11,15 +11,21 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.writing import write_text
 
-__all__ = ["Row", "Value", "plain", "read_rows", "write_rows"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
+__all__ = ["Row", "Value", "load_rows", "merge_rows", "plain", "read_rows", "write_rows"]
+
+Kind = TypeVar("Kind", bound="DataclassInstance")
 Value = str | int | float | bool | None
 Row = dict[str, Value]
 
@@ -70,6 +76,38 @@ def read_rows(path: Path) -> list[Row]:
                     f"got {len(cells)}."
                 )
             rows.append(dict(zip(names, map(_parsed, cells), strict=True)))
+    return rows
+
+
+def load_rows(path: Path, kind: type[Kind]) -> list[Kind]:
+    """Read rows that are each a dataclass of a kind; none where there is no file."""
+    rows: list[dict[str, Any]] = [*read_rows(path)] if path.is_file() else []
+    names = [field.name for field in fields(kind)]
+    if rows and list(rows[0]) != names:
+        raise PushwiseError(
+            f"{path} must have the columns {', '.join(names)}; it has {', '.join(rows[0])}."
+        )
+    return [kind(**row) for row in rows]
+
+
+def merge_rows(path: Path, new: Sequence[Kind], kind: type[Kind], *by: str) -> list[Kind]:
+    """Write rows beside those a file holds, in place of those that agree with one in `by`.
+
+    Returns all of them. Numbers are kept to four digits: what they measure is no more exact.
+    """
+
+    def key(row: Kind) -> tuple[Any, ...]:
+        return tuple(getattr(row, name) for name in by)
+
+    replaced = {key(row) for row in new}
+    rows = [row for row in load_rows(path, kind) if key(row) not in replaced]
+    for row in new:
+        values = asdict(row).items()
+        rows.append(
+            replace(row, **{k: float(f"{v:.4g}") for k, v in values if isinstance(v, float)})
+        )
+    if new:
+        write_rows(path, [asdict(row) for row in rows])
     return rows
 
 

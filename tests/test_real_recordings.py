@@ -1,0 +1,152 @@
+"""Long pushes recorded all along: recognised by their columns, cut, learned from, and refused."""
+
+import csv
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typer.testing import CliRunner
+
+from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
+from pushwise.cli import app
+from pushwise.errors import PushwiseError
+from pushwise.experiments.real import Row, order_of, run
+from pushwise.experiments.real_data import RECORDING, real_sets
+from pushwise.experiments.real_recordings import Recorded
+from pushwise.experiments.real_report import markdown
+from pushwise.experiments.real_stated import given
+from pushwise.experiments.rows import load_rows
+
+OUTLINE = [[-0.04, -0.04], [0.04, -0.04], [0.04, 0.04], [-0.04, 0.04]]
+RADIUS = 0.005
+BEND = 11  # pieces of 10 mm until the finger turns
+RATE = 200.0  # Hz
+
+
+def _samples() -> NDArray[np.float64]:
+    """Return samples of a finger that pushes a square, turns, pushes on, and leaves, (k, 6)."""
+    grid = CellGrid.from_outline(OUTLINE, cell_size=0.01)
+    heavy = np.where(grid.centres[:, 1] > 0.0, 3.0, 1.0)
+    model = ObjectModel(grid, heavy / heavy.sum(), 0.3)
+    pose, place = np.zeros(3), np.array([-0.04 - RADIUS - 1e-6, 0.005])
+    t, rows = 0.0, []
+    for degrees, way in ((10.0, BEND * 0.01 - 0.002), (-15.0, 0.08)):
+        velocity = 0.02 * np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        push = Push(place, velocity, way / 0.02)
+        path = simulate(model, push, pose, finger=Finger(RADIUS, 0.25), until=push.duration)
+        at = np.arange(0.0, push.duration, 1.0 / RATE)
+        tip = place + at[:, None] * velocity
+        rows.append(np.column_stack([t + at, path.pose_at(at), tip]))
+        pose, place, t = path.pose[-1], place + push.duration * velocity, t + push.duration
+    at = np.arange(0.0, 1.0, 1.0 / RATE)
+    away = place - at[:, None] * (0.02, 0.0)
+    rows.append(np.column_stack([t + at, np.tile(pose, (len(at), 1)), away]))
+    return np.concatenate(rows)
+
+
+def _write(folder: Path, samples: NDArray[np.float64]) -> Path:
+    """Write a recording nobody has heard of."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "run_7.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([[*RECORDING, "mood"], *([*row, "calm"] for row in samples)])
+    return path
+
+
+def _outline(folder: Path) -> Path:
+    path = folder / "square.json"
+    path.write_text(json.dumps(OUTLINE))
+    return path
+
+
+def test_a_long_push_is_cut_where_the_finger_pushes(tmp_path: Path) -> None:
+    """Cut pieces of 10 mm in order of time, without the corner and the way back."""
+    _write(tmp_path / "data", _samples())
+    (data,) = real_sets(tmp_path / "data", given(_outline(tmp_path), RADIUS))
+    recorded = data.recorded
+    assert recorded is not None and data.touching
+    # 10 before the corner, one around it, and 7 after: the finger leaves at 188 mm.
+    assert (recorded.pieces, recorded.bent, recorded.thrown, recorded.still) == (17, 1, 0, 0)
+    assert len(data.records) == 17 and order_of(data, 3).tolist() == list(range(17))
+    for before, after in pairwise(data.records[:10]):
+        assert before.pose[-1] == pytest.approx(after.pose[0])
+    for record in data.records:
+        assert np.hypot(*(record.finger[1] - record.finger[0])) == pytest.approx(0.01, abs=2e-4)
+    assert recorded.gap_mm < 0.01 and recorded.inside_percent == 0.0
+
+
+def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
+    """Leave out a hit from the side and a second without samples, and keep the rest."""
+    samples = _samples()
+    hit = samples.copy()
+    # On the second straight way it slips along the finger, which follows 8 mm later.
+    for when, columns in ((7.2, [1, 2]), (7.6, [4, 5])):
+        later = hit[:, 0] > when
+        hit[np.ix_(later, columns)] += 0.03 * np.column_stack(
+            [-np.sin(hit[later, 3]), np.cos(hit[later, 3])]
+        )
+    _write(tmp_path / "data", hit)
+    otherwise = given(_outline(tmp_path), RADIUS)
+    (data,) = real_sets(tmp_path / "data", otherwise)
+    assert data.recorded is not None and data.recorded.thrown == 1
+    assert all(np.hypot(*np.diff(record.pose[:, :2], axis=0)[0]) < 0.012 for record in data.records)
+    t = samples[:, 0]
+    _write(tmp_path / "data", samples[(t < 0.8) | (t > 1.8)])
+    (data,) = real_sets(tmp_path / "data", otherwise)
+    assert all(record.t[-1] < 0.6 for record in data.records)
+
+
+def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
+    """Learn once, however many draws there are, and go on where an earlier run ended."""
+    _write(tmp_path / "data", _samples())
+    out, said = tmp_path / "out", []
+    options = {"counts": (11,), "outline": _outline(tmp_path), "radius": RADIUS}
+    table = run(tmp_path / "data", out, **options, draws=2, progress=said.append)
+    assert len(said) == 1
+    assert "| data/run_7 | 10.4 | 17 | 0, 0, 1 |" in table and "| data/run_7 | 11 | " in table
+    rows = {row.method: row for row in load_rows(out / "rows.csv", Row)}
+    assert rows["identified"].tested == 6
+    assert rows["identified"].mm < 0.5 and rows["identified"].deg < 0.5
+    (recorded,) = load_rows(out / "recordings.csv", Recorded)
+    assert recorded.set == "data/run_7"
+    assert "data/run_7" not in markdown([]) and "Combined" not in table
+    assert run(tmp_path / "data", out, **options, progress=said.append) == table
+    assert len(said) == 1
+
+
+def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
+    """Name the file, the line, and the option that would help."""
+    samples = _samples()
+    data = tmp_path / "data"
+    path = _write(data, samples)
+    result = CliRunner().invoke(app, ["experiment", "real", str(data), "-o", str(tmp_path / "o")])
+    assert result.exit_code != 0 and "--outline" in str(result.exception)
+    outline = _outline(tmp_path)
+    with pytest.raises(PushwiseError, match="give it as --radius"):
+        real_sets(data, given(outline))
+    with pytest.raises(PushwiseError, match="radius must be greater than zero"):
+        given(outline, 0.0)
+    with pytest.raises(PushwiseError, match="as near as 9"):
+        _write(data, samples + np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
+        real_sets(data, given(outline, RADIUS))
+    samples[[7, 8]] = samples[[8, 7]]
+    _write(data, samples)
+    with pytest.raises(PushwiseError, match=rf"{path.name}, line 10: t_s must increase; 0.035 fo"):
+        real_sets(data, given(outline, RADIUS))
+    outline.write_text("[[0, 0], [1, 1]]")
+    with pytest.raises(
+        PushwiseError, match=r"square\.json must have at least three corners; got 2"
+    ):
+        given(outline)
+    outline.write_text('[["left", "right"]]')
+    with pytest.raises(PushwiseError, match=r"the outline of .*square\.json must"):
+        given(outline)
+    outline.write_text('{"size": 3}')
+    with pytest.raises(PushwiseError, match=r"square\.json: .* without an outline; it has size"):
+        given(outline)
+    outline.write_text("corner")
+    with pytest.raises(PushwiseError, match=r"square\.json must be a JSON file"):
+        given(outline)
