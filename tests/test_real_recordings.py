@@ -18,7 +18,7 @@ from pushwise.experiments.real_data import RECORDING, real_sets
 from pushwise.experiments.real_recordings import Recorded
 from pushwise.experiments.real_report import markdown
 from pushwise.experiments.real_stated import given
-from pushwise.experiments.rows import load_rows
+from pushwise.experiments.rows import load_rows, merge_rows
 
 OUTLINE = [[-0.04, -0.04], [0.04, -0.04], [0.04, 0.04], [-0.04, 0.04]]
 RADIUS = 0.005
@@ -150,3 +150,19 @@ def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     outline.write_text("corner")
     with pytest.raises(PushwiseError, match=r"square\.json must be a JSON file"):
         given(outline)
+
+
+def test_runs_on_several_folders_share_a_table(tmp_path: Path) -> None:
+    """Replace the rows of the same push and keep all others; refuse a file of other columns."""
+    path = tmp_path / "rows.csv"
+
+    def row(name: str, mm: float, near: float | None = None) -> Row:
+        return Row(name, 10, 0, "identified, on cells", mm, 1.0, 2.0, 5, near, 0.0)
+
+    old = [row("a/set", 3.0), row("b/set", 1.23456, 0.5)]
+    assert merge_rows(path, old, Row, "set", "pushes")[1].mm == 1.235
+    merged = merge_rows(path, [row("a/set", 4.0)], Row, "set", "pushes")
+    assert merged == [row("b/set", 1.235, 0.5), row("a/set", 4.0)]
+    assert load_rows(path, Row) == merged == merge_rows(path, [], Row, "set")
+    with pytest.raises(PushwiseError, match="must have the columns set, seconds"):
+        load_rows(path, Recorded)

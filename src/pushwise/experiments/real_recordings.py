@@ -40,7 +40,8 @@ class Recorded:
     still: int  # because it rested,
     bent: int  # because the finger turned
     inside_percent: float  # samples that show the finger more than `TOUCH` inside the object
-    gap_mm: float  # mean change of the gap between finger and object over a piece: truly none
+    gap_mm: float  # scatter of the gap between finger and object: truly none, whatever the set-up
+    gap_change_mm: float  # its mean change over a piece
     jitter_mm: float  # of the tracked place about a smooth motion
     jitter_deg: float
     turn_deg: float  # mean turn of a piece: the error of who says that nothing turns
@@ -59,7 +60,7 @@ def cut_pieces(
     gap = np.array([outline_distance(placed(outline, at), p) - radius for at, p in pairs])
     seen = recording.object.seen(t)
     touching = seen & (np.abs(gap) <= TOUCH)
-    records, left_out, changes = [], {"thrown": 0, "still": 0, "bent": 0}, []
+    records, left_out, gaps = [], {"thrown": 0, "still": 0, "bent": 0}, []
     for first, last in _stretches(recording, touching):
         for a, b in _pieces(tip, first, last):
             if why := _no_push(outline, tip[a : b + 1], pose[a], pose[b]):
@@ -69,7 +70,7 @@ def cut_pieces(
             push = Push(tip[a], (tip[b] - tip[a]) / duration, duration)
             source = f"{recording.source} at {t[a]:.3f} s"
             records.append(PushRecord(push, [0.0, duration], pose[[a, b]], source=source))
-            changes.append(abs(gap[b] - gap[a]))
+            gaps.append(gap[[a, b]])
     if not records:
         raise PushwiseError(
             f"{recording.source}: nowhere is the finger within {1e3 * TOUCH:g} mm of the outline "
@@ -84,7 +85,8 @@ def cut_pieces(
         len(records),
         **left_out,
         inside_percent=100.0 * float(np.mean(gap[seen] < -TOUCH)),
-        gap_mm=1e3 * float(np.mean(changes)),
+        gap_mm=1e3 * float(np.std(gaps)),
+        gap_change_mm=1e3 * float(np.mean(np.abs(np.diff(gaps)))),
         jitter_mm=1e3 * float(np.hypot(x, y) / np.sqrt(2.0)),
         jitter_deg=float(np.degrees(theta)),
         turn_deg=float(np.degrees(np.mean(turns))),

@@ -109,7 +109,8 @@ def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
     if not recorded:
         return ""
     names = ["set", "seconds", "pieces", "left out: thrown, still, bent"]
-    names += [f"finger over {1e3 * TOUCH:g} mm inside", "gap changes by [mm]"]
+    names += [f"finger over {1e3 * TOUCH:g} mm inside", "gap scatters by [mm]"]
+    names += ["changes in a piece by [mm]"]
     lines = [
         f"Long pushes, cut into pieces of {1e3 * PIECE:g} mm.",
         "",
@@ -118,7 +119,8 @@ def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
     for r in sorted(recorded, key=lambda one: one.set):
         lines.append(
             f"| {r.set} | {r.seconds:.1f} | {r.pieces} | {r.thrown}, {r.still}, {r.bent} | "
-            f"{r.inside_percent:.1f} % | {r.gap_mm:.2f} | {r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
+            f"{r.inside_percent:.1f} % | {r.gap_mm:.2f} | {r.gap_change_mm:.2f} | "
+            f"{r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
             f"{r.turn_deg:.2f} |"
         )
     methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
