@@ -173,8 +173,8 @@ def real(
     outline: Annotated[
         Path | None,
         typer.Option(
-            help="JSON file of the object's corners [[x, y], ...] in metres in the tracked frame, "
-            "or of its grid; for sets whose files state none."
+            help="JSON file of the object's corners, pairs x, y in metres in the tracked frame, or "
+            "of its grid; for sets whose files state none."
         ),
     ] = None,
     radius: Annotated[
