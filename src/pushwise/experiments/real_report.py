@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,7 +235,7 @@ def draw_curves(rows: Sequence[Row], path: Path) -> None:
             ]
             style = "o-" if method == "identified" else "."
             ax.plot(counts, value, style, color=colours[method], label=method, markersize=4)
-        ax.set_title(name, fontsize=8)
+        ax.set_title(fill(name, 36), fontsize=8)
         ax.set_ylim(0.0, 1.1 * max(row.combined_mm for row in mine))
         ax.set_xlim(0.0, 1.1 * max(row.pushes for row in mine))
         ax.tick_params(labelsize=7)
