@@ -18,7 +18,7 @@ from pushwise.physics.contact import (
     single_contact,
     slip,
 )
-from pushwise.physics.step import StepProblem, balance, free_twist
+from pushwise.physics.step import EVEN_BOARD, StepProblem, balance, free_twist
 from pushwise.physics.wedge import wedge
 
 
@@ -43,6 +43,7 @@ def random_problem(rng: np.random.Generator) -> StepProblem:
         np.ascontiguousarray(r[1]),
         m * 9.81 * rng.uniform(0.05, 0.9, n),
         float(np.hypot(*r).max()),
+        EVEN_BOARD,
     )
 
 

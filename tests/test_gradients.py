@@ -147,6 +147,7 @@ def random_case(
     table: Table | None = None,
     load: str = "own",
     height: float = 0.0,
+    anisotropy: list[list[float]] | None = None,
 ) -> Case:
     """Draw an object about to be pushed, at rest or moving."""
     model = library_model(rng) if rng.uniform() < 0.7 else random_blob(rng)
@@ -157,7 +158,7 @@ def random_case(
     twist = np.zeros(3)
     if rng.uniform() < 0.4:
         twist = rng.normal(size=3) * np.array([0.05, 0.05, 0.5])
-    settings = Settings(table, dt, load)  # type: ignore[arg-type]
+    settings = Settings(table, dt, load, anisotropy=anisotropy)  # type: ignore[arg-type]
     return Case(model, push, finger, settings, np.zeros(3), twist, 20 * dt)
 
 
@@ -262,13 +263,14 @@ def test_wedged() -> None:
     assert seen >= {Mode.WEDGED, Mode.WEDGED_TURNING_LEFT, Mode.WEDGED_TURNING_RIGHT}
 
 
-def test_above_the_table() -> None:
+@pytest.mark.parametrize("anisotropy", [None, [[1.4, -0.3], [-0.3, 0.7]]])
+def test_above_the_table(anisotropy: list[list[float]] | None) -> None:
     """Differentiate pushes at a height, where the load follows the force of the step before."""
     rng = np.random.default_rng(17)
     seen: set[int] = set()
 
     def draw() -> Case | None:
-        case = random_case(rng, height=0.02)
+        case = random_case(rng, height=0.02 if anisotropy is None else 0.0, anisotropy=anisotropy)
         case = replace(case, until=float(rng.choice([10, 30, 60])) * case.settings.dt)
         track = case.track()
         assert track is not None

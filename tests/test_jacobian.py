@@ -12,11 +12,15 @@ from pushwise.physics.rollout import roll
 from random_pushes import library_model, random_push
 
 
-@pytest.mark.parametrize("height", [0.0, 0.02])
-def test_jacobian_agrees_with_the_adjoint(height: float) -> None:
+@pytest.mark.parametrize(
+    ("height", "anisotropy"), [(0.0, None), (0.02, None), (0.02, [[1.4, -0.3], [-0.3, 0.7]])]
+)
+def test_jacobian_agrees_with_the_adjoint(
+    height: float, anisotropy: list[list[float]] | None
+) -> None:
     """Contract the Jacobian with random weights: the adjoint's gradient, to rounding."""
     rng = np.random.default_rng(0)
-    settings = Settings()
+    settings = Settings(anisotropy=anisotropy)
     for _ in range(10):
         model = library_model(rng)
         n = model.grid.n_cells

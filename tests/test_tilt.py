@@ -11,6 +11,7 @@ from pushwise.physics.constants import GRAVITY, STICTION_SPEED
 from pushwise.physics.ends import Fingers, roll_ends
 from pushwise.physics.prepare import Settings, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, Action, Ground, Track, roll
+from pushwise.physics.step import EVEN_BOARD
 from pushwise.physics.tilt import tilt_of, tilted
 from random_pushes import library_model, random_push
 
@@ -78,7 +79,7 @@ def slow_push(height: float, dt: float) -> Track:
         0.12,
     )
     ground = Ground(
-        MASS * GRAVITY * SHARES, np.full(3, FRICTION), np.empty(0), np.empty(0), even=True
+        MASS * GRAVITY * SHARES, np.full(3, FRICTION), np.empty(0), np.empty(0), True, EVEN_BOARD
     )
     radius, speed, duration = 0.005, 0.02, 2.0
     start = np.array([-0.0851, 0.03])

@@ -7,8 +7,8 @@ So the moment of friction about the contact vanishes,
 
 with c_i the load, r_i the place and v_i the velocity of cell i, rho the contact: linear in c, one
 equation for each pair of samples (after Yoshikawa and Kurisu 1991 and Lynch 1993). Solved for loads
-c_i >= 0 of mean one, pulled towards an even and smooth load. A finger's height moves the load by a
-force that is not known here, so it is left out: as a start for `refine` that is near enough.
+c_i >= 0 of mean one, pulled towards an even and smooth load. A finger's height, which moves the
+load by a force not known here, and an uneven board are left out: it is a start for `refine`.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from pushwise.physics.contact import nearest_feature
 from pushwise.physics.ends import Fingers, roll_ends
 from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.prepare import EMPTY
 from pushwise.physics.rollout import Ground
 from pushwise.shape.grid import CellGrid
 
@@ -199,7 +200,9 @@ class _Stand:
             self.reach,
         )
         friction = np.full(FEET, problem.prior.friction)
-        ground = Ground(mass * GRAVITY * shares, friction, np.empty(0), np.empty(0), True)
+        ground = Ground(
+            mass * GRAVITY * shares, friction, EMPTY, EMPTY, True, problem.settings.board
+        )
         begin = self.begin + calibration.tip + self.along @ calibration.tool
         fingers = Fingers(
             begin,

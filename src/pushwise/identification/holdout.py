@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pushwise.checks import finite_number
 from pushwise.counting import counted
@@ -36,9 +36,10 @@ def predicted_ends(
     records: Sequence[PushRecord],
     finger: Finger,
     calibration: Calibration | None = None,
+    anisotropy: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Return where pushes are predicted to end from where they were seen to start, (k, 3)."""
-    problem = Problem(model.grid, records, finger, Prior(), checked=False)
+    problem = Problem(model.grid, records, finger, Prior(), checked=False, anisotropy=anisotropy)
     ends = [
         record.pose[-1] + problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
         for i, record in enumerate(records)

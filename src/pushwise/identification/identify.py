@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
@@ -52,6 +52,7 @@ def identify(
     method: str = "refine",
     finger: Finger | None = None,
     prior: Prior | None = None,
+    anisotropy: ArrayLike | None = None,
     budget: float = BUDGET,
     batch: bool = True,
     seed: int = 0,
@@ -63,16 +64,18 @@ def identify(
     first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
     (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
     finger: with the friction it is believed to have; its height counts where pushes are simulated,
-    not in "convex" and "autograd". prior: what is believed of the object. budget: how many
-    simulations of all pushes the searching methods may use. batch: whether "descent" follows all
-    pushes at once or one by one. seed: of all that is random. callback: called with each
-    improvement and the model then.
+    not in "convex" and "autograd". prior: what is believed of the object. anisotropy: of the board,
+    if known, as in `simulate`; it counts where the height does. budget: how many simulations of all
+    pushes the searching methods may use. batch: whether "descent" follows all pushes at once or one
+    by one. seed: of all that is random. callback: called with each improvement and the model then.
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     positive_number("budget", budget)
     rng = np.random.default_rng(non_negative_integer("seed", seed))
-    problem = Problem(grid, list(records), finger or Finger(), prior or Prior())
+    problem = Problem(
+        grid, list(records), finger or Finger(), prior or Prior(), anisotropy=anisotropy
+    )
     noise, force_noise = _stated(problem.records)
     history: list[Step] = []
 

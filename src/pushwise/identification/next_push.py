@@ -53,13 +53,21 @@ def next_push(
     for push in candidates:
         t = np.linspace(0.0, push.duration, SAMPLES + 1)
         try:
-            path = simulate(found.model, push, start, finger=found.finger, until=push.duration)
+            path = simulate(
+                found.model,
+                push,
+                start,
+                finger=found.finger,
+                until=push.duration,
+                anisotropy=posterior.problem.anisotropy,
+            )
             problem = Problem(
                 found.model.grid,
                 [PushRecord(push, t, path.pose_at(t))],
                 posterior.problem.finger,
                 posterior.problem.prior,
                 checked=False,
+                anisotropy=posterior.problem.anisotropy,
             )
             u = np.zeros(problem.unknowns)
             u[here] = posterior.refined.u[known]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
@@ -79,6 +79,8 @@ class Problem:
     """Whether to refuse records that tell nothing; imagined pushes may tell nothing."""
     left_out: frozenset[int] = frozenset()
     """Records that contradict the others: they tell nothing."""
+    anisotropy: ArrayLike | None = None
+    """Of the board, as in `physics.prepare.Settings`."""
 
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and factor the prior."""
@@ -112,6 +114,7 @@ class Problem:
         """The records with nothing but their first and last pose."""
         self.steps = [_step(record.push, self.finger) for record in self.records]
         """Time steps of the simulations [s], one a record."""
+        self.settings = Settings(anisotropy=self.anisotropy)
 
     @property
     def seconds(self) -> float:
@@ -163,7 +166,7 @@ class Problem:
         self.simulations += 1
         with interrupts_held():
             errors = [
-                loss(model, [record], finger=self.finger, dt=dt)
+                loss(model, [record], finger=self.finger, dt=dt, anisotropy=self.anisotropy)
                 for record, dt in zip(self.ends, self.steps, strict=True)
             ]
         return float(np.mean(errors))
@@ -190,7 +193,13 @@ class Problem:
         self.simulations += len(pushes) / len(self.records)
         with interrupts_held():
             parts = [
-                loss_and_gradient(model, [self.ends[i]], finger=self.finger, dt=self.steps[i])
+                loss_and_gradient(
+                    model,
+                    [self.ends[i]],
+                    finger=self.finger,
+                    dt=self.steps[i],
+                    anisotropy=self.anisotropy,
+                )
                 for i in pushes
             ]
         return (
@@ -260,8 +269,7 @@ class Problem:
     ) -> tuple[Array, Array, Array, Array]:
         """Simulate one record: pose residuals and Jacobian, force residuals and Jacobian."""
         record = self.records[i]
-        settings = Settings()
-        body, ground = body_of(model, settings), ground_of(model, settings)
+        body, ground = body_of(model, self.settings), ground_of(model, self.settings)
         push = record.push if calibration is None else calibration.push(record.push)
         action = action_of(model, push, finger)
         action = action._replace(t=action.t - record.t[0], duration=action.duration - record.t[0])

@@ -143,7 +143,7 @@ def roll_adjoint(
             fx, fy = force_before(track.t, track.impulse, k)
             tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
             tilted(body.bx, body.by, c, tilt, load)
-        p = step_problem(body, s, drive, h, load, rx, ry)
+        p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
         d = step_adjoint(
             body,
             s,

@@ -22,7 +22,7 @@ from pushwise.physics.advance import Body, Drive, State
 from pushwise.physics.compiled import compiled, compiled_sum
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE
-from pushwise.physics.step import Array, Balance, StepProblem, solve_symmetric
+from pushwise.physics.step import Array, Balance, StepProblem, solve_symmetric, stretched
 
 
 class StepBar(NamedTuple):
@@ -69,6 +69,39 @@ def friction_adjoint(
         ru = x * ux + y * uy
         c_bar[q] -= p.dt * along
         theta_bar += p.c[q] * (w2 * ru + y2 * inv * (ax * x + ay * y - along * ru))
+    return p.dt * theta_bar
+
+
+@compiled_sum
+def uneven_turn_adjoint(
+    p: StepProblem, y0: float, y1: float, y2: float, w0: float, w1: float, w2: float
+) -> float:
+    """Return ``-w . dG/dtheta`` of the friction on an uneven board; y, w and points stretched.
+
+    Turning moves r by ``z x r``, and so r' not by ``z x r'`` but by ``z x B r = z x A r' / det B``.
+    """
+    eps2 = STICTION_SPEED * STICTION_SPEED
+    b = p.board
+    det = b.xx * b.yy - b.xy * b.xy
+    axx = (b.xx * b.xx + b.xy * b.xy) / det
+    axy = b.xy * (b.xx + b.yy) / det
+    ayy = (b.yy * b.yy + b.xy * b.xy) / det
+    theta_bar = 0.0
+    for q in range(p.c.size):
+        x = p.rx[q]
+        y = p.ry[q]
+        sx = y0 - y2 * y
+        sy = y1 + y2 * x
+        inv = 1.0 / np.sqrt(sx * sx + sy * sy + eps2)
+        ux = sx * inv
+        uy = sy * inv
+        ax = w0 - w2 * y
+        ay = w1 + w2 * x
+        along = ax * ux + ay * uy
+        tx = axx * x + axy * y
+        ty = axy * x + ayy * y
+        tu = tx * ux + ty * uy
+        theta_bar += p.c[q] * (w2 * tu + y2 * inv * (ax * tx + ay * ty - along * tu))
     return p.dt * theta_bar
 
 
@@ -143,7 +176,12 @@ def step_adjoint(
     w_bar = finger.w
 
     # Momentum: G = M (y - u) - impulse + friction.
-    th_bar += friction_adjoint(p, y[0], y[1], y[2], w[0], w[1], w[2], c_bar)
+    v0, v1 = stretched(p.board, y[0], y[1])
+    k0, k1 = stretched(p.board, w[0], w[1])
+    turned = friction_adjoint(p, v0, v1, y[2], k0, k1, w[2], c_bar)
+    if not p.board.even:  # c_bar is right, but stretched points turn otherwise
+        turned = uneven_turn_adjoint(p, v0, v1, y[2], k0, k1, w[2])
+    th_bar += turned
     dx = y[0] - p.ux
     dy = y[1] - p.uy
     dw = y[2] - p.uw

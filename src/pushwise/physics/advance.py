@@ -29,7 +29,7 @@ from pushwise.physics.contact import (
 )
 from pushwise.physics.hinges import FAILED
 from pushwise.physics.lagged import friction_directions, lagged_twist
-from pushwise.physics.step import Array, StepProblem, free_twist
+from pushwise.physics.step import Array, Board, StepProblem, free_twist
 from pushwise.physics.wedge import wedge
 
 GAP_TOLERANCE = 1e-5  # m; a step that would misplace the object by more is divided
@@ -81,7 +81,7 @@ class Drive(NamedTuple):
 
 @compiled
 def step_problem(
-    body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
+    body: Body, s: State, drive: Drive, board: Board, dt: float, c: Array, rx: Array, ry: Array
 ) -> StepProblem:
     """Set up ``E`` at mid-step; fills rx, ry (Q,) with the turned friction points."""
     mid = s.th + 0.5 * dt * s.w
@@ -90,6 +90,11 @@ def step_problem(
     for q in range(rx.size):
         rx[q] = cos * body.bx[q] - sin * body.by[q]
         ry[q] = sin * body.bx[q] + cos * body.by[q]
+    if not board.even:
+        for q in range(rx.size):
+            x = board.yy * rx[q] - board.xy * ry[q]
+            ry[q] = board.xx * ry[q] - board.xy * rx[q]
+            rx[q] = x
     mx = cos * body.cx - sin * body.cy
     my = sin * body.cx + cos * body.cy
     cos0 = np.cos(s.th)
@@ -114,6 +119,7 @@ def step_problem(
         ry,
         c,
         body.reach,
+        board,
     )
 
 
@@ -203,10 +209,10 @@ def _free(body: Body, s: State, p: StepProblem) -> tuple[bool, State, Touch]:
 
 @compiled
 def advance_lagged(
-    body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
+    body: Body, s: State, drive: Drive, board: Board, dt: float, c: Array, rx: Array, ry: Array
 ) -> tuple[bool, State, Touch]:
     """Take one step under a force with friction against the arriving motion, as in the paper."""
-    p = step_problem(body, s, drive, dt, c, rx, ry)
+    p = step_problem(body, s, drive, board, dt, c, rx, ry)
     A = np.array([[p.m, 0.0, -p.sy], [0.0, p.m, p.sx], [-p.sy, p.sx, p.J]])
     u = np.array([p.ux, p.uy, p.uw])
     momentum = A @ u + np.array([p.ix, p.iy, p.iw])
@@ -232,14 +238,14 @@ def _holds(body: Body, after: State, drive: Drive, touch: Touch) -> bool:
 
 @compiled
 def advance(
-    body: Body, s: State, drive: Drive, dt: float, c: Array, rx: Array, ry: Array
+    body: Body, s: State, drive: Drive, board: Board, dt: float, c: Array, rx: Array, ry: Array
 ) -> tuple[bool, State, Touch]:
     """Try one step of length dt: ``(holds, state after, twist and impulse)``.
 
     c (Q,) are the friction loads [N]; rx, ry (Q,) are work space. When the step does not hold,
     a shorter one may.
     """
-    p = step_problem(body, s, drive, dt, c, rx, ry)
+    p = step_problem(body, s, drive, board, dt, c, rx, ry)
     if not drive.finger:
         return _free(body, s, p)
 

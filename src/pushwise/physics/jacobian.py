@@ -75,7 +75,7 @@ def roll_jacobian(
                 fx, fy = force_before(track.t, track.impulse, k)
                 tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
                 tilted(body.bx, body.by, c, tilt, load)
-            p = step_problem(body, s, drive, h, load, rx, ry)
+            p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
             at_solution = balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2])
             for row in range(outputs):
                 one = np.zeros(8)

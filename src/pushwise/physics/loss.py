@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.actions import Finger, ForcePush, Push
@@ -92,9 +92,10 @@ def loss(
     dt: float | None = None,
     load: Load = "own",
     points: int = 2,
+    anisotropy: ArrayLike | None = None,
 ) -> float:
     """Return the loss [m] of a model on records; arguments as in `loss_and_gradient`."""
-    settings = Settings(table, dt, load, "coulomb", points)
+    settings = Settings(table, dt, load, "coulomb", points, anisotropy)
     return _total(model, records, form, finger or Finger(), settings, None)
 
 
@@ -108,11 +109,13 @@ def loss_and_gradient(
     dt: float | None = None,
     load: Load = "own",
     points: int = 2,
+    anisotropy: ArrayLike | None = None,
 ) -> tuple[float, Gradient]:
     """Return the loss [m] of a model on records, and its gradient.
 
-    `form` is described above; `table`, `dt`, `load` and `points` are those of `simulate`. A
-    finger that an observed pose overlaps by noise, at most half its radius, is taken to touch.
+    `form` is described above; `table`, `dt`, `load`, `points` and `anisotropy` are those of
+    `simulate`. A finger that an observed pose overlaps by noise, at most half its radius, is taken
+    to touch.
 
     Raises SimulationError, naming the record, when a push cannot be predicted to its last sample.
     """
@@ -127,7 +130,7 @@ def loss_and_gradient(
         np.zeros((count, 2)),
         np.zeros((count, 2)),
     )
-    settings = Settings(table, dt, load, "coulomb", points)
+    settings = Settings(table, dt, load, "coulomb", points, anisotropy)
     parts: list[tuple[float, float]] = []
     total = _total(model, records, form, finger or Finger(), settings, (into, parts))
     friction = sum(part[0] for part in parts)

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.advance import Body
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.rollout import Action, Ground
+from pushwise.physics.step import EVEN_BOARD, Board
 
 Load = Literal["own", "rigid"]
 Friction = Literal["coulomb", "lagged"]
@@ -23,7 +25,7 @@ FORCE_STEP = 1e-3  # s; the default step under a force
 EMPTY = np.empty(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Settings:
     """Choices of the physics that `simulate` and the gradients share.
 
@@ -32,6 +34,9 @@ class Settings:
     load: how weight rests on the table, see `load`.
     friction: Coulomb's at the end of the step, or the paper's, lagged, under a `ForcePush`.
     points: friction points along a cell's side; a cell has points x points of them.
+    anisotropy: of a board that rubs more in one direction than in another, a symmetric positive
+    definite matrix A (2, 2) in table axes: the coefficient of friction along a principal axis is
+    the object's times the root of the eigenvalue; see `step`. None is a board that does not.
     """
 
     table: Table | None = None
@@ -39,6 +44,7 @@ class Settings:
     load: Load = "own"
     friction: Friction = "coulomb"
     points: int = 2
+    anisotropy: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no simulation could use."""
@@ -50,6 +56,24 @@ class Settings:
             raise PushwiseError(f"friction must be 'coulomb' or 'lagged'; got {self.friction!r}.")
         if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 1:
             raise PushwiseError(f"points must be a whole number from 1; got {self.points!r}.")
+        if self.anisotropy is not None:
+            A = finite_array("anisotropy", self.anisotropy, (2, 2))
+            skew = np.abs(A - A.T).max() > 1e-9 * np.abs(A).max()
+            if skew or np.linalg.eigvalsh(A).min() <= 0.0:
+                raise PushwiseError(
+                    f"anisotropy must be symmetric and positive definite; got {A.tolist()}."
+                )
+            if self.friction == "lagged":
+                raise PushwiseError("friction 'lagged' is the paper's; it has no anisotropy.")
+
+    @property
+    def board(self) -> Board:
+        """The root of the board's matrix, as the compiled code takes it."""
+        if self.anisotropy is None:
+            return EVEN_BOARD
+        value, axes = np.linalg.eigh(np.asarray(self.anisotropy, float))
+        root = (axes * np.sqrt(value)) @ axes.T
+        return Board(False, float(root[0, 0]), float(root[0, 1]), float(root[1, 1]))
 
 
 def friction_points(model: ObjectModel, points: int) -> NDArray[np.float64]:
@@ -98,6 +122,7 @@ def ground_of(model: ObjectModel, settings: Settings) -> Ground:
         np.ascontiguousarray(edge[:, 0]),
         np.ascontiguousarray(edge[:, 1]),
         own,
+        settings.board,
     )
 
 

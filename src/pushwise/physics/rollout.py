@@ -22,7 +22,7 @@ from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE, feature_normal, nearest_feature
 from pushwise.physics.load import inside_polygon, spread
-from pushwise.physics.step import Array
+from pushwise.physics.step import Array, Board
 from pushwise.physics.tilt import force_before, tilt_of, tilted
 
 _N = TypeVar("_N", np.float64, np.int64)
@@ -45,6 +45,7 @@ class Ground(NamedTuple):
     tx: Array  # table polygon [m], shape (k,); empty for a table without an edge
     ty: Array
     even: bool  # the load is `base` wherever everything is supported
+    board: Board
 
 
 class Action(NamedTuple):
@@ -242,6 +243,7 @@ def roll(
     find_support(body, ground, pose[0], pose[1], pose[2], supported)
     standing = find_load(body, ground, supported, N)
     c = ground.mu * N
+    board = ground.board
     tilts = action.height > 0.0
     load = np.empty(c.size) if tilts else c  # as the last force of the finger shifts it
 
@@ -292,9 +294,9 @@ def roll(
                 tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
                 tilted(body.bx, body.by, c, tilt, load)
             if lagged is None:
-                holds, after, touch = advance(body, s, drive, end - now, load, rx, ry)
+                holds, after, touch = advance(body, s, drive, board, end - now, load, rx, ry)
             else:
-                holds, after, touch = advance_lagged(body, s, drive, end - now, load, rx, ry)
+                holds, after, touch = advance_lagged(body, s, drive, board, end - now, load, rx, ry)
             if not holds:
                 h *= 0.5
                 if h < dt / DIVISIONS:

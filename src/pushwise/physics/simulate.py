@@ -96,15 +96,17 @@ def simulate(
     load: Load = "own",
     friction: Friction = "coulomb",
     points: int = 2,
+    anisotropy: ArrayLike | None = None,
 ) -> Path:
     """Simulate a push of an object from a pose and a twist (at rest by default).
 
     Without `until` [s] the path ends when the push is over and the object at rest (at most five
-    seconds later). `table`, `dt`, `load`, `friction` and `points` are those of `Settings`.
+    seconds later). `table`, `dt`, `load`, `friction`, `points` and `anisotropy` are those of
+    `Settings`.
 
     Raises SimulationError when the finger starts inside the object or a step has no solution.
     """
-    settings = Settings(table, dt, load, friction, points)
+    settings = Settings(table, dt, load, friction, points, anisotropy)
     return _simulate("push", model, push, pose, twist, finger or Finger(), settings, until)
 
 
@@ -120,13 +122,14 @@ def simulate_batch(
     load: Load = "own",
     friction: Friction = "coulomb",
     points: int = 2,
+    anisotropy: ArrayLike | None = None,
 ) -> list[Path]:
     """Simulate push i of model i from pose i, for all i, on all cores.
 
     One model, one push or one pose (3,) serves all; poses may have shape (B, 3). The rest is as
     in `simulate`. The result does not depend on the number of cores.
     """
-    settings = Settings(table, dt, load, friction, points)
+    settings = Settings(table, dt, load, friction, points, anisotropy)
     finger = finger or Finger()
     start = np.asarray(poses, float)
     many = {

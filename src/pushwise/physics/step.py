@@ -12,6 +12,12 @@ where ``M = S^T M_cells S`` (3, 3) holds the four moments of mass that planar mo
 direction taken at the end of the step (maximum dissipation), smoothed below the stiction speed
 ``eps``. All vectors are in table axes at the middle of the step, which is what makes the error
 of a step third order in dt where the motion is smooth.
+
+A board may rub more in one direction than in another: with a symmetric positive definite matrix A
+in table axes the last term is ``c_q sqrt(V^T A V + eps^2)`` of the point's velocity V = S_q v, so
+that friction is ``-c A V / sqrt(V^T A V)``, and the coefficient along a principal axis of A is mu
+times the root of its eigenvalue. With B the root of A that is Coulomb friction of another twist,
+(B (vx, vy), omega), at other points, z x r' = B (z x r): `Board`.
 """
 
 from typing import NamedTuple
@@ -28,6 +34,18 @@ SPEED_TOLERANCE = 1e-10  # m/s; Newton's next error is this squared over the sti
 MAX_NEWTON = 100
 
 
+class Board(NamedTuple):
+    """The root B of the board's matrix A, in table axes."""
+
+    even: bool  # B is one, and nothing is multiplied by it
+    xx: float
+    xy: float
+    yy: float
+
+
+EVEN_BOARD = Board(True, 1.0, 0.0, 1.0)
+
+
 class StepProblem(NamedTuple):
     """Everything ``E`` depends on during one step (SI units, table axes, mid-step)."""
 
@@ -42,10 +60,11 @@ class StepProblem(NamedTuple):
     iy: float
     iw: float
     dt: float
-    rx: Array  # friction points relative to the grid origin, shape (Q,)
+    rx: Array  # friction points relative to the grid origin, shape (Q,); r' if uneven
     ry: Array
     c: Array  # friction loads, shape (Q,)
     reach: float  # largest |r_q|: turns rad/s into m/s in tolerances
+    board: Board
 
 
 class Balance(NamedTuple):
@@ -100,9 +119,25 @@ def friction_terms(
 
 
 @compiled
+def stretched(board: Board, x: float, y: float) -> tuple[float, float]:
+    """Return ``B (x, y)``."""
+    if board.even:
+        return x, y
+    return board.xx * x + board.xy * y, board.xy * x + board.yy * y
+
+
+@compiled
 def balance(p: StepProblem, vx: float, vy: float, w: float) -> Balance:
     """Evaluate ``E`` of a ``StepProblem`` with its gradient and Hessian."""
-    e, g0, g1, g2, h00, h01, h02, h11, h12, h22 = friction_terms(vx, vy, w, p.rx, p.ry, p.c)
+    bx, by = stretched(p.board, vx, vy)
+    e, g0, g1, g2, h00, h01, h02, h11, h12, h22 = friction_terms(bx, by, w, p.rx, p.ry, p.c)
+    if not p.board.even:
+        g0, g1 = stretched(p.board, g0, g1)
+        h02, h12 = stretched(p.board, h02, h12)
+        left = stretched(p.board, h00, h01)  # B H B, column by column and then row by row
+        right = stretched(p.board, h01, h11)
+        h00, h01 = stretched(p.board, left[0], right[0])
+        _, h11 = stretched(p.board, left[1], right[1])
     dx = vx - p.ux
     dy = vy - p.uy
     dw = w - p.uw

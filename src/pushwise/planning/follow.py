@@ -198,5 +198,9 @@ def _identified_again(found: Identification, records: list[PushRecord]) -> Ident
     used = {id(record) for record in problem.records}
     new = [record for record in records if id(record) not in used]
     return identify(
-        found.model.grid, [*problem.records, *new], finger=problem.finger, prior=problem.prior
+        found.model.grid,
+        [*problem.records, *new],
+        finger=problem.finger,
+        prior=problem.prior,
+        anisotropy=problem.anisotropy,
     )
