@@ -15,9 +15,12 @@ FINGER = pw.Finger(0.005, 0.3)
 FEET = np.array([(-0.0375, -0.0375), (0.0625, -0.0375), (-0.0375, 0.0625)])
 
 
-def _records(count: int, seed: int) -> list[pw.PushRecord]:
-    """Push a triangle that stands on three points; only first and last poses are seen."""
-    rng = np.random.default_rng(seed)
+def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
+    """Push a triangle that stands on three points; only first and last poses are seen.
+
+    noise: of last positions [m]; ten times that of angles [rad].
+    """
+    rng, off = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     load = 1e-4 + laid(GRID, FEET, np.array([0.4, 0.3, 0.3]))
     model = pw.ObjectModel(GRID, load / load.sum(), 0.3)
     records = []
@@ -27,13 +30,14 @@ def _records(count: int, seed: int) -> list[pw.PushRecord]:
         start = a + rng.uniform(0.15, 0.85) * (b - a) - (FINGER.radius + 1e-9) * inward
         push = pw.Push(start, 0.02 * inward, 1.5)
         end = pw.simulate(model, push, finger=FINGER, until=1.5).pose[-1]
+        end = end + noise * off.standard_normal(3) * (1.0, 1.0, 10.0)
         records.append(pw.PushRecord(push, [0.0, 1.5], np.array([np.zeros(3), end])))
     return records
 
 
 def test_feet_are_found_and_averaged_with_cells() -> None:
-    """Find feet from six pushes, predict others; a mean of two loads is their mean."""
-    records = _records(6, 0)
+    """Find feet from nine pushes, predict others; a mean of two loads is their mean."""
+    records = _records(9, 0, noise=3e-4)
     feet = pw.identify(GRID, records, method="feet", finger=FINGER, seed=1)
     load = feet.model.mass / feet.model.total_mass
     near = np.linalg.norm(GRID.centres[:, None] - FEET, axis=2).min(axis=1) < 0.03

@@ -47,8 +47,8 @@ SCATTER = 5e-4  # m
 SCATTER_DOUBT = 0.7  # log
 DEGREES = 3.0  # of freedom of Student's t
 GAP_DEGREES = 8.0  # of gaps, as in `refine`
-CROWD = 200
-MOVES = 4
+CROWD = 500
+MOVES = 5
 LEAST = 1e-3  # of the mean load: no cell carries nothing
 
 
