@@ -92,8 +92,11 @@ def test_one_push_several_logs_and_another_method(
             "identify",
             *(grid, *logs, "-o", tmp_path / f"{at}.json"),
             *("--method", "random", "--budget", 3, "--seed", 1, "--json"),
+            *("--finger-height", 0.01),
         )
         assert code == 0
+        known = load_known(tmp_path / f"{at}.json")
+        assert known is not None and known.finger.height == 0.01
         facts = json.loads(out)
         assert (facts["pushes"], facts["simulations"], facts["method"]) == (pushes, 3, "random")
         assert facts["holdout"] is None
@@ -115,6 +118,7 @@ def test_one_push_several_logs_and_another_method(
         (("grid.json", "log.csv", "--budget", "0"), "budget must be greater than zero"),
         (("grid.json", "log.csv", "--finger-radius", "-1"), "radius must be greater than zero"),
         (("grid.json", "log.csv", "--finger-radius", "0"), "radius must be greater than zero"),
+        (("grid.json", "log.csv", "--finger-height", "-1"), "height must be zero or more"),
         (("grid.json", "log.csv", "--friction-spread", "0"), "spread must be greater than zero"),
         (
             ("grid.json", "log.csv", "--friction-spread", "0.1", "--unbounded-friction"),

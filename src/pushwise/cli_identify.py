@@ -29,6 +29,9 @@ def identify(
         float | None, typer.Option(help="In metres; as the log says, or 0.01.")
     ] = None,
     finger_friction: Annotated[float, typer.Option(help="A first guess of it.")] = 0.3,
+    finger_height: Annotated[
+        float, typer.Option(help="Of the contact above the table, in metres.")
+    ] = 0.0,
     friction_spread: Annotated[
         float | None, typer.Option(help="Share by which friction varies over the object; 0.05.")
     ] = None,
@@ -63,7 +66,8 @@ def identify(
     log = load_logs(logs, cells)
     learn, test = split(log, holdout)
     radius = finger_radius if finger_radius is not None else log.finger_radius
-    finger = Finger(Finger().radius if radius is None else radius, finger_friction)
+    radius = Finger().radius if radius is None else radius
+    finger = Finger(radius, finger_friction, finger_height)
     prior = Prior()
     if unbounded_friction or friction_spread is not None:
         prior = Prior(friction_spread=friction_spread)
