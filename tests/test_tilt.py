@@ -10,8 +10,9 @@ from pushwise.physics.advance import Body
 from pushwise.physics.constants import GRAVITY, STICTION_SPEED
 from pushwise.physics.ends import Fingers, roll_ends
 from pushwise.physics.prepare import Settings, body_of, ground_of, time_step
-from pushwise.physics.rollout import DONE, Action, Ground, Track, roll
+from pushwise.physics.rollout import DONE, Action, Track, roll
 from pushwise.physics.step import EVEN_BOARD
+from pushwise.physics.support import Ground
 from pushwise.physics.tilt import tilt_of, tilted
 from random_pushes import library_model, random_push
 

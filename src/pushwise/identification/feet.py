@@ -31,7 +31,7 @@ from pushwise.physics.ends import Fingers, roll_ends
 from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepare import EMPTY
-from pushwise.physics.rollout import Ground
+from pushwise.physics.support import Ground
 from pushwise.shape.grid import CellGrid
 
 __all__ = ["feet", "laid"]

@@ -14,16 +14,9 @@ from pushwise.physics.advance import Body, State, step_problem
 from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.load import spread_adjoint
-from pushwise.physics.rollout import (
-    Action,
-    Ground,
-    Track,
-    drive_between,
-    find_load,
-    find_support,
-    state_at,
-)
+from pushwise.physics.rollout import Action, Track, drive_between, state_at
 from pushwise.physics.step import Array, balance
+from pushwise.physics.support import Ground, find_load, find_support
 from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from pushwise.physics.advance import Body
 from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import feature_normal, nearest_feature
-from pushwise.physics.rollout import DONE, Action, Ground, finger_at, roll
+from pushwise.physics.rollout import DONE, Action, finger_at, roll
 from pushwise.physics.step import Array
+from pushwise.physics.support import Ground
 
 __all__ = ["Fingers", "roll_ends"]
 

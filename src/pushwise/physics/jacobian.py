@@ -20,8 +20,9 @@ from pushwise.physics.adjoint_step import step_adjoint
 from pushwise.physics.advance import Body, State, step_problem
 from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import SEPARATE
-from pushwise.physics.rollout import Action, Ground, Track, drive_between, state_at
+from pushwise.physics.rollout import Action, Track, drive_between, state_at
 from pushwise.physics.step import Array, balance
+from pushwise.physics.support import Ground
 from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z

@@ -14,8 +14,9 @@ from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.advance import Body
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.rollout import Action, Ground
+from pushwise.physics.rollout import Action
 from pushwise.physics.step import EVEN_BOARD, Board
+from pushwise.physics.support import Ground
 
 Load = Literal["own", "rigid"]
 Friction = Literal["coulomb", "lagged"]

@@ -21,8 +21,8 @@ from pushwise.physics.advance import (
 from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE, feature_normal, nearest_feature
-from pushwise.physics.load import inside_polygon, spread
-from pushwise.physics.step import Array, Board
+from pushwise.physics.step import Array
+from pushwise.physics.support import Ground, find_load, find_support
 from pushwise.physics.tilt import force_before, tilt_of, tilted
 
 _N = TypeVar("_N", np.float64, np.int64)
@@ -35,17 +35,6 @@ NO_SOLUTION = 3
 
 DIVISIONS = 4096  # the shortest step tried is dt over this
 SETTLE_LIMIT = 5.0  # s; how long after the push an object may go on sliding
-
-
-class Ground(NamedTuple):
-    """Where friction comes from: own weights and coefficients of points, and the table."""
-
-    base: Array  # own weight of each friction point [N], shape (Q,); zero in the rigid model
-    mu: Array  # coefficient of friction of each point, shape (Q,)
-    tx: Array  # table polygon [m], shape (k,); empty for a table without an edge
-    ty: Array
-    even: bool  # the load is `base` wherever everything is supported
-    board: Board
 
 
 class Action(NamedTuple):
@@ -149,54 +138,6 @@ def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
         px = qx - d * nx
         py = qy - d * ny
     return s.x + cos * px - sin * py, s.y + sin * px + cos * py
-
-
-@compiled
-def find_support(
-    body: Body, ground: Ground, x: float, y: float, th: float, supported: NDArray[np.bool_]
-) -> bool:
-    """Update which friction points (Q,) lie on the table at a pose; tell whether any changed."""
-    changed = False
-    clear = ground.tx.size == 0
-    if not clear:
-        _, d = nearest_feature(x, y, ground.tx, ground.ty)
-        clear = -d > body.reach
-    cos = np.cos(th)
-    sin = np.sin(th)
-    for q in range(supported.size):
-        now = clear or inside_polygon(
-            x + cos * body.bx[q] - sin * body.by[q],
-            y + sin * body.bx[q] + cos * body.by[q],
-            ground.tx,
-            ground.ty,
-        )
-        if now != supported[q]:
-            supported[q] = now
-            changed = True
-    return changed
-
-
-@compiled
-def find_load(body: Body, ground: Ground, supported: NDArray[np.bool_], N: Array) -> bool:
-    """Fill the normal loads N (Q,) of the supported points; False when the object tips."""
-    whole = ground.even
-    for q in range(N.size):
-        N[q] = ground.base[q]
-        whole = whole and supported[q]
-    if whole:
-        return True
-    return bool(
-        spread(
-            body.bx,
-            body.by,
-            ground.base,
-            supported,
-            body.m,
-            body.m * body.cx,
-            body.m * body.cy,
-            N,
-        )
-    )
 
 
 @compiled
