@@ -17,7 +17,7 @@ from pushwise.physics.load import spread_adjoint
 from pushwise.physics.rollout import Action, Track, drive_between, state_at
 from pushwise.physics.step import Array, balance
 from pushwise.physics.support import Ground, find_load, find_support
-from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
+from pushwise.physics.tilt import tilt_adjoint, tilt_before
 
 
 class RolloutBar(NamedTuple):
@@ -133,9 +133,7 @@ def roll_adjoint(
         drive = drive_between(action, track.t[k], track.t[k + 1])
         mid_th = s.th + 0.5 * h * s.w
         if tilts:
-            fx, fy = force_before(track.t, track.impulse, k)
-            tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
-            tilted(body.bx, body.by, c, tilt, load)
+            tilt = tilt_before(body, c, action.height, track.t, track.impulse, k, mid_th, load)
         p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
         d = step_adjoint(
             body,

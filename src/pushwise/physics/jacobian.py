@@ -23,7 +23,7 @@ from pushwise.physics.contact import SEPARATE
 from pushwise.physics.rollout import Action, Track, drive_between, state_at
 from pushwise.physics.step import Array, balance
 from pushwise.physics.support import Ground
-from pushwise.physics.tilt import force_before, tilt_adjoint, tilt_of, tilted
+from pushwise.physics.tilt import tilt_adjoint, tilt_before
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
@@ -73,9 +73,7 @@ def roll_jacobian(
             drive = drive_between(action, track.t[k], track.t[k + 1])
             mid_th = s.th + 0.5 * h * s.w
             if tilts:
-                fx, fy = force_before(track.t, track.impulse, k)
-                tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
-                tilted(body.bx, body.by, c, tilt, load)
+                tilt = tilt_before(body, c, action.height, track.t, track.impulse, k, mid_th, load)
             p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
             at_solution = balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2])
             for row in range(outputs):

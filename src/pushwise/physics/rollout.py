@@ -23,7 +23,7 @@ from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.contact import SEPARATE, feature_normal, nearest_feature
 from pushwise.physics.step import Array
 from pushwise.physics.support import Ground, find_load, find_support
-from pushwise.physics.tilt import force_before, tilt_of, tilted
+from pushwise.physics.tilt import tilt_before
 
 _N = TypeVar("_N", np.float64, np.int64)
 
@@ -231,9 +231,7 @@ def roll(
                 for q in range(N.size):
                     c[q] = ground.mu[q] * N[q]
             if tilts:
-                fx, fy = force_before(t[:, 0], impulses, steps)
-                tilt = tilt_of(body.bx, body.by, c, body.m, action.height, fx, fy, mid_th)
-                tilted(body.bx, body.by, c, tilt, load)
+                tilt_before(body, c, action.height, t[:, 0], impulses, steps, mid_th, load)
             if lagged is None:
                 holds, after, touch = advance(body, s, drive, board, end - now, load, rx, ry)
             else:

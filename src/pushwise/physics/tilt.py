@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pushwise.physics.advance import Body
 from pushwise.physics.compiled import compiled
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.step import Array
@@ -112,6 +113,17 @@ def tilted(bx: Array, by: Array, c: Array, tilt: Tilt, out: Array) -> None:
     """Fill `out` (Q,) with the loads c (Q,) as they are under a tilt [N]."""
     for q in range(c.size):
         out[q] = c[q] * max(0.0, 1.0 + tilt.ax * (bx[q] - tilt.kx) + tilt.ay * (by[q] - tilt.ky))
+
+
+@compiled
+def tilt_before(
+    body: Body, c: Array, height: float, t: Array, impulse: Array, k: int, th: float, out: Array
+) -> Tilt:
+    """Fill `out` (Q,) with the loads c (Q,) as the force before step k tilts them."""
+    fx, fy = force_before(t, impulse, k)
+    tilt = tilt_of(body.bx, body.by, c, body.m, height, fx, fy, th)
+    tilted(body.bx, body.by, c, tilt, out)
+    return tilt
 
 
 @compiled
