@@ -13,6 +13,7 @@ from pushwise.identification.tempering import tempered
 GRID = pw.CellGrid.from_outline([(-0.05, -0.05), (0.1, -0.05), (-0.05, 0.1)], cell_size=0.025)
 FINGER = pw.Finger(0.005, 0.3)
 FEET = np.array([(-0.0375, -0.0375), (0.0625, -0.0375), (-0.0375, 0.0625)])
+SHARES = np.array([0.4, 0.3, 0.3])
 
 
 def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
@@ -21,7 +22,7 @@ def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
     noise: of last positions [m]; ten times that of angles [rad].
     """
     rng, off = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    load = 1e-4 + laid(GRID, FEET, np.array([0.4, 0.3, 0.3]))
+    load = 1e-4 + laid(GRID, FEET, SHARES)
     model = pw.ObjectModel(GRID, load / load.sum(), 0.3)
     records = []
     for k in range(count):
@@ -60,6 +61,21 @@ def test_feet_are_found_and_averaged_with_cells() -> None:
     assert both.finger.friction == pytest.approx(
         np.sqrt(cells.finger.friction * feet.finger.friction)
     )
+
+
+def test_feet_balance_under_a_stated_centre() -> None:
+    """Share the weight by statics, and find the feet from fewer pushes for it."""
+    records = _records(4, 0, noise=5e-4)
+    x, y = SHARES @ FEET
+    near = np.linalg.norm(GRID.centres[:, None] - FEET, axis=2).min(axis=1) < 0.03
+    alone, stated = (
+        pw.identify(GRID, records, method="feet", finger=FINGER, prior=prior).model
+        for prior in (pw.Prior(), pw.Prior(centre=(x, y)))
+    )
+    assert stated.centre_of_mass == pytest.approx((x, y), abs=3e-3)
+    assert np.linalg.norm(alone.centre_of_mass - (x, y)) > 4e-3
+    assert stated.mass[near].sum() / stated.total_mass > 0.75
+    assert alone.mass[near].sum() / alone.total_mass < 0.65
 
 
 def test_forces_on_cells_are_refused() -> None:

@@ -81,6 +81,17 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     assert load_known(folder / "grid.json") is None
 
 
+def test_a_stated_centre_of_mass_is_used(folder: Path, tmp_path: Path) -> None:
+    """Say that it was stated; refuse one that is not within the object."""
+    given = ("identify", folder / "grid.json", folder / "log.csv", "-o", tmp_path / "model.json")
+    code, out, _ = pushwise(*given, "--centre", 0.002, -0.001)
+    assert code == 0
+    assert "centre of mass stated at (2.0, -1.0) mm" in out
+    code, _, err = pushwise(*given, "--centre", 2.0, -1.0, "--force")
+    assert code == 1
+    assert "prior centre (2, -1) m is not within the object" in err
+
+
 def test_one_push_several_logs_and_another_method(
     folder: Path,
     tmp_path: Path,

@@ -11,10 +11,13 @@ import pytest
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real import (
-    ABLATED,
+    CENTRE_UNKNOWN,
     FINGER_FRICTION,
+    HEIGHT_UNKNOWN,
+    SETUP_STATED,
     Row,
     compare,
+    learn,
     nominal_finger,
     run,
 )
@@ -96,7 +99,7 @@ def test_any_table_with_the_columns_is_learned(
     )
     methods = [row["method"] for row in json.loads(more)]
     assert len(said) == 2
-    assert set(methods) == {*rows, ABLATED} and len(methods) == len(set(methods))
+    assert set(methods) == {*rows, SETUP_STATED} and len(methods) == len(set(methods))
 
 
 def test_the_height_of_a_push_is_read(tmp_path: Path) -> None:
@@ -115,14 +118,43 @@ def test_the_height_of_a_push_is_read(tmp_path: Path) -> None:
     assert data.height == 0.0125
 
 
+def test_a_stated_centre_of_mass_is_read_and_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Take it as stated or as the origin of the outline's frame, and show what it is worth."""
+    monkeypatch.setattr("pushwise.identification.feet.CROWD", 40)
+    path = _write_table(tmp_path, pushes=12)
+    own = path.with_name("board_wedge_slow.json")
+    centre = _model().centre_of_mass.tolist()
+    for thing, expected in (
+        ({"outline_m": OUTLINE}, None),
+        ({"outline_com_frame_m": OUTLINE}, (0.0, 0.0)),
+        ({"outline_body_frame_m": OUTLINE, "centroid_body_frame_m": [0.001, 0.0]}, (0.001, 0.0)),
+        ({"outline_m": OUTLINE, "centre_of_mass_m": centre, "thickness_m": 1e-6}, tuple(centre)),
+    ):
+        own.write_text(json.dumps({"object": thing, "pusher": {"radius_m": FINGER.radius}}))
+        (data,) = real_sets(tmp_path)
+        assert data.centre == expected
+    rows = {row.method: row for row in compare(data, 3, 0, ablate=True)}
+    assert {SETUP_STATED, CENTRE_UNKNOWN, HEIGHT_UNKNOWN} < rows.keys()
+    found = learn(data, data.records[:3])
+    for method in ("identified", "identified, on cells"):
+        assert found[method].model.centre_of_mass == pytest.approx(centre, abs=3e-3)
+    own.write_text(json.dumps({"object": {"outline_m": OUTLINE, "centre_of_mass_m": [0.0]}}))
+    with pytest.raises(PushwiseError, match=r"centre_of_mass_m of .*board_wedge_slow"):
+        real_sets(tmp_path)
+
+
 def test_variants_are_compared_on_the_same_pushes() -> None:
     """Leave out of that table the draws that only the full model was learned from."""
 
     def row(draw: int, method: str, error: float) -> Row:
         return Row("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
 
-    rows = [row(0, "identified", 2.0), row(1, "identified", 9.0), row(0, ABLATED, 3.0)]
-    assert "| a/set | 10 | 1 | 2.00 | 3.00 |" in markdown(rows)
+    rows = [row(draw, "identified", 2.0 + 7.0 * draw) for draw in (0, 1)]
+    rows += [row(draw, "identified, on cells", 4.0 - draw) for draw in (0, 1)]
+    rows.append(row(0, SETUP_STATED, 3.0))
+    assert "| a/set | 10 | 1 | 2.00 | 4.00 | 3.00 |" in markdown(rows)
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:

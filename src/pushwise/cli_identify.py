@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -38,6 +39,10 @@ def identify(
     unbounded_friction: Annotated[
         bool, typer.Option("--unbounded-friction", help="Friction may vary by any share.")
     ] = False,
+    centre: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Centre of mass if it is known: x y in the grid frame, metres."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of mass, friction load and uncertainty.")
     ] = None,
@@ -68,9 +73,9 @@ def identify(
     radius = finger_radius if finger_radius is not None else log.finger_radius
     radius = Finger().radius if radius is None else radius
     finger = Finger(radius, finger_friction, finger_height)
-    prior = Prior()
+    prior = Prior(centre=centre)
     if unbounded_friction or friction_spread is not None:
-        prior = Prior(friction_spread=friction_spread)
+        prior = replace(prior, friction_spread=friction_spread)
     with Identifying(budget=None if method in UNLIMITED else budget) as progress:
         try:
             found = run(

@@ -2,8 +2,10 @@
 
 From k random pushes of a set (start and end pose, the finger's path), or from the first k pieces
 of a long one, the load, the finger's friction and the errors of the set-up are learned; all other
-pushes are predicted from where they start. How patchy the load may be is chosen by the evidence;
-from few pushes the mean of such a load and of all triples of feet that explain the pushes is taken.
+pushes are predicted from where they start. Where files state the centre of mass, the load is
+centred there, as an even load and known feet are. How patchy the load may be is chosen by the
+evidence; from few pushes the mean of such a load and of all triples of feet that explain the pushes
+is taken.
 Beside it: the same with an even load, the known feet where an object stands on some, and what
 others predicted, each on the same pushes.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import json as json_format
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -47,7 +49,10 @@ RADIUS_DOUBT = 3e-4  # m
 SPREADS = (1.0, 3.0)  # of the load: uneven, on feet
 ENOUGH = 10  # pushes to choose the spread by
 FEW = 10  # pushes that leave the load on cells in doubt
-ABLATED = "identified, set-up as stated"
+SETUP_STATED = "identified, set-up as stated"
+CENTRE_UNKNOWN = "identified, centre of mass not stated"
+HEIGHT_UNKNOWN = "identified, height of the finger not stated"
+FINE = 800  # cells of a load that is not learned
 NEAR_FEET = 0.025  # m
 EDGE = 0.0707  # m; what a radian counts in the combined error of Zhou et al.
 
@@ -73,13 +78,18 @@ def setup_prior(data: RealSet, spread: float, radius: float, *, calibrate: bool 
 
     An end of the finger that was not measured is uncertain along the push, as a tool is.
     """
-    if not calibrate:
-        # A doubt of nothing: poses inside the finger are still moved out of it.
-        return Prior(mass_spread=spread, mass_length=0.25, finger_doubt=0.4, radius_doubt=1e-9)
-    return Prior(
+    # A doubt of nothing: poses inside the finger are still moved out of it.
+    load = Prior(
         mass_spread=spread,
         mass_length=0.25,
+        centre=data.centre,
         finger_doubt=0.4,
+        radius_doubt=1e-9,
+    )
+    if not calibrate:
+        return load
+    return replace(
+        load,
         radius_doubt=RADIUS_DOUBT / radius,
         tip_doubt=1e-3,
         tool_doubt=2e-3 if data.end_estimated else 0.0,
@@ -132,7 +142,7 @@ def nominal_finger(data: RealSet) -> Finger:
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
     """Return a model that stands on feet."""
-    weight = 1e-4 + laid(grid, feet, shares)
+    weight = np.maximum(laid(grid, feet, shares), 1e-3 / grid.n_cells)
     return ObjectModel(grid, 0.5 * weight / weight.sum(), 0.3)
 
 
@@ -158,7 +168,8 @@ def order_of(data: RealSet, draw: int) -> NDArray[np.int_]:
 def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
     """Learn from some pushes of a set and predict the others, with every method.
 
-    ablate: also learn without finding the set-up's errors.
+    ablate: also learn without finding the set-up's errors, and without what is stated of the
+    centre of mass and of the finger's height.
     """
     order = order_of(data, draw)
     learned = [data.records[i] for i in order[:pushes]]
@@ -169,18 +180,24 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     every = learn(data, learned)
     seconds = perf_counter() - began
     found = every["identified"]
-    grid, setup = found.model.grid, found.calibration
+    setup = found.calibration
     nominal = nominal_finger(data)
     stated = Calibration(tool=np.array([-data.setback - nominal.radius, 0.0]))
     if data.setback == 0.0:
         stated = Calibration()
-    even = uniform_model(grid, Prior())
+    # What is not learned is compared at its best: cells so fine that their shape does not show.
+    fine = grid_over(data.outline, FINE)
+    even = uniform_model(fine, Prior())
 
     def row(method: str, ends: Array, near: float | None = None, spent: float = 0.0) -> Row:
         return Row(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
 
     if ablate:
-        every[ABLATED] = learn(data, learned, calibrate=False)["identified"]
+        every[SETUP_STATED] = learn(data, learned, calibrate=False)["identified"]
+        if data.centre is not None:
+            every[CENTRE_UNKNOWN] = learn(replace(data, centre=None), learned)["identified"]
+        if data.height > 0.0:
+            every[HEIGHT_UNKNOWN] = learn(replace(data, height=0.0), learned)["identified"]
     for method, one in every.items():
         yield row(
             method,
@@ -191,7 +208,7 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     yield row("even load", predicted_ends(even, others, found.finger, setup))
     yield row("even load, set-up as stated", predicted_ends(even, others, nominal, stated))
     if data.feet is not None and data.shares is not None:
-        true = standing_on(grid, data.feet, data.shares)
+        true = standing_on(fine, data.feet, data.shares)
         yield row("known feet", predicted_ends(true, others, found.finger, setup))
         yield row("known feet, set-up as stated", predicted_ends(true, others, nominal, stated))
     for model, ends in data.published.items():
@@ -255,7 +272,7 @@ def run(
     path = output / "rows.csv"
     rows = load_rows(path, Row)
     # Rows of a run without `ablate` lack what it adds.
-    last = ABLATED if ablate else "identified"
+    last = SETUP_STATED if ablate else "identified"
     done = {(row.set, row.pushes, row.draw) for row in rows if row.method == last}
     for data in sets:
         for pushes in counts_of(data, counts):

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real_recordings import Recorded, cut_pieces
-from pushwise.experiments.real_stated import Stated, outline_of, radius_of, stated
+from pushwise.experiments.real_stated import Stated, centre_of, outline_of, radius_of, stated
 from pushwise.physics.actions import Push
 from pushwise.pushes.record import PushRecord
 from pushwise.pushes.stream import Recording, Stream
@@ -82,6 +82,8 @@ class RealSet:
     """By how much the real tip is said to be behind the recorded one [m]."""
     mass: float | None
     """Of the object [kg], if stated."""
+    centre: tuple[float, float] | None
+    """Its centre of mass [m] in the tracked frame, if stated."""
     feet: Array | None
     """Where the object is known to stand [m], (k, 2)."""
     shares: Array | None
@@ -188,6 +190,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
         _height(known),
         float(pusher.get("effective_setback_m", 0.0)),
         thing.get("mass_kg"),
+        centre_of(path, thing),
         None if feet is None else np.array(feet, float),
         None if feet is None else np.array(known["nominal_load_fraction"], float),
     )
@@ -222,6 +225,7 @@ def read_recording(path: Path, otherwise: Stated) -> RealSet:
         height=_height(known),
         setback=0.0,
         mass=known["object"].get("mass_kg"),
+        centre=centre_of(path, known["object"]),
         feet=None,
         shares=None,
         recorded=recorded,
@@ -257,8 +261,8 @@ def described(path: Path, otherwise: Stated) -> tuple[Stated, Array]:
     return thing, outline_of(path, thing)
 
 
-def grid_over(outline: Array) -> CellGrid:
-    """Divide an outline into about `CELLS` cells."""
+def grid_over(outline: Array, cells: int = CELLS) -> CellGrid:
+    """Divide an outline into about so many cells."""
     x, y = outline.T
     area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
-    return CellGrid.from_outline(outline, cell_size=float(np.sqrt(area / CELLS)))
+    return CellGrid.from_outline(outline, cell_size=float(np.sqrt(area / cells)))

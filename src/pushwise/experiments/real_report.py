@@ -60,7 +60,6 @@ def markdown(rows: Sequence[Row]) -> str:
             cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
             lines.append(_line(some, cells))
         lines.append("")
-    # Only choices of pushes that every variant was learned from can be compared.
     tried = {(r.set, r.pushes, r.draw) for r in rows if r.method.startswith("identified,")}
     ablated = [row for row in rows if (row.set, row.pushes, row.draw) in tried]
     if ablated:
@@ -69,7 +68,12 @@ def markdown(rows: Sequence[Row]) -> str:
         )
         lines += ["What each addition to the model is worth, combined error [mm]:", ""]
         lines += _header(["set", "learned from", "draws", *variants])
-        for some in _groups(ablated):
+        for group in _groups(ablated):
+            # Only choices of pushes that every variant was learned from can be compared.
+            ours = [(r.draw, r.method) for r in group if r.method in variants]
+            every = {method for _, method in ours}
+            common = {d for d, _ in ours if all((d, method) in ours for method in every)}
+            some = [row for row in group if row.draw in common]
             cells = [_number(mean_of(some, m, "combined_mm")) for m in variants]
             lines.append(_line(some, cells))
         lines.append("")

@@ -1,4 +1,4 @@
-"""What is stated of a table of real pushes: the object's outline and mass, the finger's radius.
+"""What is stated of a table of real pushes: outline, mass and centre of the object, the finger.
 
 By a JSON file of the table's name (`object`, `pusher`), or by an `objects.json` further up whose
 key is a part of the table's name; what neither states may be given beside them, in the same form.
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.checks import positive_number
+from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.polygon import simple_polygon
 
-__all__ = ["given", "outline_of", "radius_of", "stated"]
+__all__ = ["centre_of", "given", "outline_of", "radius_of", "stated"]
 
 Array = NDArray[np.float64]
 
@@ -29,8 +29,8 @@ def given(outline: Path | None = None, radius: float | None = None) -> Stated:
     """Return what a person states of tables whose files do not.
 
     outline: JSON file of corners [[x, y], ...] [m] in the tracked frame, or of an object as the
-    files beside tables describe one, with `outline_m` and perhaps `thickness_m` and `mass_kg`; a
-    saved grid will do. radius: of the finger [m].
+    files beside tables describe one, with `outline_m` and perhaps `thickness_m`, `mass_kg` and
+    `centre_of_mass_m`; a saved grid will do. radius: of the finger [m].
     """
     said: Stated = {}
     if outline is not None:
@@ -85,6 +85,17 @@ def outline_of(path: Path, thing: Stated) -> Array:
     raise PushwiseError(
         f"{path}: an object is described without an outline; it has {', '.join(thing)}."
     )
+
+
+def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
+    """Return the centre of mass [m] in the outline's frame, None if none is stated."""
+    if "outline_com_frame_m" in thing:  # which has its origin there
+        return 0.0, 0.0
+    for key in ("centre_of_mass_m", "centroid_body_frame_m"):
+        if key in thing:
+            x, y = finite_array(f"{key} of {path}", thing[key], (2,)).tolist()
+            return x, y
+    return None
 
 
 def radius_of(pusher: Stated) -> float | None:

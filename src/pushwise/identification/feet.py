@@ -8,7 +8,8 @@ scatter of the ends, and the mean of their loads is returned. Friction is linear
 that the mean load answers any motion with the mean friction of the crowd.
 
 Unknowns of a point: places (2 a foot) [m], logs of shares and set-up in standard deviations, logs
-of the scatter of positions and of angles. Feet are ordered by x: they have no names.
+of the scatter of positions and of angles. Feet are ordered by x: they have no names. Where the
+centre of mass is stated, statics gives the shares, and its two errors take their place.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ Array = NDArray[np.float64]
 
 FEET = 3
 SHARES = 2 * FEET  # where the shares begin in a point
-SETUP = 3 * FEET  # where the set-up begins
 SHARE_SPREAD = 0.7  # log; how much feet differ in what they carry
 # Of real ends about true feet half are within a millimetre, and one in ten is off by two or more.
 SCATTER = 5e-4  # m
@@ -87,6 +87,11 @@ def laid(grid: CellGrid, places: Array, shares: Array) -> Array:
     return load
 
 
+def _area(a: Array, b: Array, c: Array) -> float:
+    """Return twice the signed area of a triangle [m^2]."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
 class _Stand:
     """Feet as a hypothesis: its prior, and how likely it makes the ends of pushes."""
 
@@ -115,7 +120,9 @@ class _Stand:
         self.reach = float(np.hypot(x, y).max())
         self.scale = SCATTER * np.array([1.0, 1.0, 2.0 / np.sqrt(problem.grid.area)])
         self.middle, self.root = self._touching()
-        self.size = SETUP + len(self.middle) + 2
+        self.setup = SHARES + (FEET if problem.prior.centre is None else 2)
+        """Where the set-up begins in a point."""
+        self.size = self.setup + len(self.middle) + 2
 
     def _touching(self) -> tuple[Array, Array]:
         """Return mean and root of covariance of finger and set-up, as far as touches tell them."""
@@ -148,12 +155,15 @@ class _Stand:
         points = rng.standard_normal((count, self.size))
         low, high = (bound(self.problem.grid.outline, axis=0) for bound in (np.min, np.max))
         for x in points:
-            places = np.empty((FEET, 2))
-            for place in places:
-                place[:] = rng.uniform(low, high)
-                while not self._inside(place):
+            balanced = False
+            while not balanced:
+                places = np.empty((FEET, 2))
+                for place in places:
                     place[:] = rng.uniform(low, high)
-            x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
+                    while not self._inside(place):
+                        place[:] = rng.uniform(low, high)
+                x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
+                balanced = bool((self._shares(x) > 0.0).all())
         return points
 
     def _inside(self, place: Array) -> bool:
@@ -161,14 +171,36 @@ class _Stand:
 
     def _split(self, x: Array) -> tuple[Array, Array, Array]:
         """Return places (feet, 2), shares (feet,) and set-up of a point."""
-        share = np.exp(SHARE_SPREAD * x[SHARES:SETUP])
-        v = self.middle + self.root @ x[SETUP:-2]
-        return x[:SHARES].reshape(FEET, 2), share / share.sum(), v
+        v = self.middle + self.root @ x[self.setup : -2]
+        return x[:SHARES].reshape(FEET, 2), self._shares(x), v
+
+    def _shares(self, x: Array) -> Array:
+        """Return which share of the weight each foot of a point carries, (feet,).
+
+        None is negative, but where the centre of mass is stated and not between the feet.
+        """
+        prior = self.problem.prior
+        if prior.centre is None:
+            share = np.exp(SHARE_SPREAD * x[SHARES : self.setup])
+            return np.asarray(share / share.sum())
+        centre = prior.centre + prior.centre_doubt * x[SHARES : self.setup]
+        first, second, third = x[:SHARES].reshape(FEET, 2)
+        areas = np.array(
+            [
+                _area(centre, second, third),
+                _area(first, centre, third),
+                _area(first, second, centre),
+            ]
+        )
+        whole = _area(first, second, third)
+        return areas / whole if whole != 0.0 else np.full(FEET, -1.0)
 
     def log_prior(self, x: Array) -> float:
         """Return the log of the prior of a point."""
         places = x[:SHARES].reshape(FEET, 2)
         if (np.diff(places[:, 0]) < 0.0).any() or not all(self._inside(p) for p in places):
+            return -np.inf
+        if (self._shares(x) <= 0.0).any():
             return -np.inf
         return -0.5 * float(x[SHARES:] @ x[SHARES:])
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.centre import centre_off
 from pushwise.identification.noise import Errors, gentle, whitened
 from pushwise.identification.problem import Fit, Problem
 from pushwise.identification.touches import GAP_SIGMA
@@ -70,6 +71,7 @@ def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: f
         whitened(problem.shares, fit.residual, None, errors)[0],
         fit.force_residual / force_sigma,
         fit.gap / GAP_SIGMA,
+        centre_off(problem, u)[0],
     ):
         k = scaled.shape[1]
         square = np.sum(scaled**2, axis=1)
@@ -82,7 +84,8 @@ def linear(
 ) -> tuple[Array, Array, float]:
     """Return the objective's Gauss-Newton Hessian, its gradient, and the log of the probability.
 
-    At u, of poses, forces and touches together; shapes (unknowns, unknowns) and (unknowns,).
+    At u, of poses, forces, touches and a stated centre of mass together; shapes
+    (unknowns, unknowns) and (unknowns,).
     """
     scaled, J, logs = whitened(problem.shares, fit.residual, fit.jacobian, errors)
     H = np.eye(len(u))
@@ -92,6 +95,7 @@ def linear(
         (scaled, J),
         (fit.force_residual / force_sigma, gentle(fit.force_jacobian / force_sigma)),
         (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
+        centre_off(problem, u),
     ):
         weight = _weights(r)
         root = np.sqrt(weight)[:, None]

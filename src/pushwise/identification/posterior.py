@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.centre import centre_off
 from pushwise.identification.objective import Refined
 from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
@@ -47,10 +48,17 @@ class Posterior:
         friction[:, n : 2 * n] = self.problem.friction_factor
         return mass, friction
 
+    @cached_property
+    def _believed(self) -> Array:
+        """Root of the information before the pushes: the identity, but for a stated centre."""
+        off = centre_off(self.problem, self.refined.u)[1].reshape(-1, self.problem.unknowns)
+        return np.asarray(np.linalg.cholesky(np.eye(self.problem.unknowns) + off.T @ off))
+
     def _log_std(self, rows: Array) -> tuple[Array, Array]:
         """Return standard deviations after and before the pushes of linear functions of u."""
         after = np.sqrt(np.einsum("ij,jk,ik->i", rows, self.covariance, rows))
-        return after, np.sqrt(np.sum(rows**2, axis=1))
+        before = np.linalg.solve(self._believed, rows.T)
+        return after, np.sqrt(np.sum(before.T**2, axis=1))
 
     @cached_property
     def log_mass_std(self) -> Array:
@@ -125,7 +133,8 @@ class Posterior:
         much as the prior did, 0 where they tell nothing.
         """
         n = self.problem.grid.n_cells
-        values = np.linalg.eigvalsh(self.covariance[: 2 * n, : 2 * n])
+        root = self._believed[: 2 * n, : 2 * n]
+        values = np.linalg.eigvalsh(root.T @ self.covariance[: 2 * n, : 2 * n] @ root)
         spectrum: Array = np.maximum(1.0 / values - 1.0, 0.0)
         return spectrum
 

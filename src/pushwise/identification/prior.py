@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
-from pushwise.checks import finite_number, non_negative_number, positive_number
+from pushwise.checks import finite_array, finite_number, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.polygon import contains
 
 __all__ = ["Prior", "smooth_pattern"]
 
@@ -37,6 +39,10 @@ class Prior:
     """Share of these differences that varies smoothly over the object, the rest by the cell."""
     mass_length: float = 0.5
     """Over which length it varies, counted in square roots of the object's area."""
+    centre: tuple[float, float] | None = None
+    """Where the centre of mass is stated to be [m] in the grid frame; None where nobody says."""
+    centre_doubt: float = 1e-3
+    """How far it may be off that [m]."""
     friction: float = 0.35
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
@@ -72,6 +78,7 @@ class Prior:
             "mass",
             "mass_doubt",
             "mass_spread",
+            "centre_doubt",
             "friction",
             "friction_doubt",
             "finger_doubt",
@@ -90,6 +97,9 @@ class Prior:
             raise PushwiseError(
                 f"prior mass_smooth must be a share from 0 up to but not 1; got {self.mass_smooth}."
             )
+        if self.centre is not None:
+            x, y = finite_array("prior centre", self.centre, (2,)).tolist()
+            object.__setattr__(self, "centre", (x, y))
         for name in ("friction_spread", "max_mass", "max_friction"):
             value = getattr(self, name)
             if value is not None:
@@ -101,7 +111,15 @@ class Prior:
             )
 
     def check(self, grid: CellGrid) -> None:
-        """Refuse bounds that leave no room for the typical mass."""
+        """Refuse bounds that leave no room for the typical mass, and a centre outside."""
+        if self.centre is not None:
+            hull = grid.outline[ConvexHull(grid.outline).vertices]
+            if not contains(hull, np.array([self.centre]))[0]:
+                x, y = self.centre
+                raise PushwiseError(
+                    f"prior centre ({x:g}, {y:g}) m is not within the object; it is given in "
+                    "metres in the grid frame."
+                )
         if self.max_mass is not None and self.max_mass <= self.mass / grid.n_cells:
             raise PushwiseError(
                 f"prior max_mass must be above the typical mass of a cell, "

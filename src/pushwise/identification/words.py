@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.centre import centre_off
 from pushwise.identification.misfits import contradicts, jumps
 from pushwise.identification.posterior import Posterior
 
@@ -17,6 +18,7 @@ COARSE = 0.05  # of the object's length: a centre of mass no better known than t
 # The same where nothing is believed about friction. Slow pushes then leave 1.7 % and more, for
 # what the prior says of masses, and fast ones 0.9 % at most (nine objects x three draws each).
 FINE = 0.012
+CONTRADICTS = 3.0  # doubts by which a stated centre of mass may be off
 
 
 def statements(posterior: Posterior) -> list[str]:
@@ -57,6 +59,16 @@ def _centre(posterior: Posterior) -> str:
     varies = posterior.problem.prior.friction_spread
     length = float(np.ptp(posterior.problem.grid.outline, axis=0).max())
     spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
+    off = np.linalg.norm(centre_off(posterior.problem, posterior.refined.u)[0], axis=1)
+    if posterior.problem.prior.centre is not None:
+        stated_x, stated_y = 1e3 * np.array(posterior.problem.prior.centre)
+        stated = f"centre of mass stated at ({stated_x:.1f}, {stated_y:.1f}) mm"
+        if off[0] > CONTRADICTS:
+            return (
+                f"{stated}, but the pushes put it at ({x:.1f}, {y:.1f}) mm, known to {spread}: is "
+                "the statement wrong, or does friction vary more than is believed?"
+            )
+        return f"{stated}, with the pushes at ({x:.1f}, {y:.1f}) mm, known to {spread}."
     if size[1] > length * (FINE if varies is None else COARSE):
         return (
             f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "

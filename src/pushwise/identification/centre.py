@@ -1,0 +1,35 @@
+"""A centre of mass that is stated: of a plate cut from sheet, of a part that was balanced or drawn.
+
+Statics puts the centroid of the load under the centre of mass, whatever spots it rests on, so that
+the statement takes away two of the unknowns that few pushes tell worst. It is a datum like any
+other, with its doubt; one that is wrong by many doubts counts little, as a wrong pose does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.identification.problem import Problem
+
+__all__ = ["centre_off"]
+
+Array = NDArray[np.float64]
+
+
+def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
+    """Return how far the centre of mass at u is off the stated one, and the derivatives in u.
+
+    In doubts of it; shapes (k, 2) and (k, 2, unknowns), k being 0 where none is stated, else 1.
+    """
+    prior = problem.prior
+    if prior.centre is None:
+        return np.zeros((0, 2)), np.zeros((0, 2, len(u)))
+    model = problem.model(u)
+    n = model.grid.n_cells
+    share = model.mass / model.total_mass
+    arm = model.grid.centres - model.centre_of_mass
+    jacobian = np.zeros((1, 2, len(u)))
+    jacobian[0, :, :n] = (share[:, None] * arm).T @ problem.mass_factor
+    off = (model.centre_of_mass - prior.centre)[None]
+    return off / prior.centre_doubt, jacobian / prior.centre_doubt

@@ -1,0 +1,61 @@
+"""A centre of mass that is stated: what it adds, and what is said of it."""
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushed import pushed
+from pushwise.errors import PushwiseError
+from pushwise.identification.centre import centre_off
+from pushwise.identification.holdout import end_distance
+from pushwise.identification.problem import Problem
+
+
+def test_its_derivatives_are_those_of_the_centre() -> None:
+    """Compare with differences; no statement adds nothing."""
+    thing, records = pushed("hammer", seed=3)
+    prior = pw.Prior(centre=(0.01, -0.02), centre_doubt=2e-3)
+    problem = Problem(thing.grid, records[:2], pw.Finger(), prior)
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal(problem.unknowns)
+    off, J = centre_off(problem, u)
+    assert off.shape == (1, 2) and J.shape == (1, 2, problem.unknowns)
+    assert off[0] == pytest.approx((problem.model(u).centre_of_mass - prior.centre) / 2e-3)
+    step = 1e-5 * rng.standard_normal(problem.unknowns)
+    change = centre_off(problem, u + step)[0] - centre_off(problem, u - step)[0]
+    assert 2.0 * (J @ step) == pytest.approx(change, rel=1e-6, abs=1e-9)
+    silent = Problem(thing.grid, records[:2], pw.Finger(), pw.Prior())
+    assert centre_off(silent, u)[0].size == 0
+
+
+def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
+    """Predict other pushes better, and do not count the statement as told by pushes."""
+    thing, records = pushed("hammer", seed=3)
+    x, y = thing.model.centre_of_mass
+    alone = pw.identify(thing.grid, records[:1])
+    found = pw.identify(thing.grid, records[:1], prior=pw.Prior(centre=(x, y)))
+    assert found.model.centre_of_mass == pytest.approx((x, y), abs=2e-3)
+    assert np.sqrt(found.known.centre_of_mass_covariance.trace()) < 2e-3
+    others = records[5:]
+    error, before = (end_distance(one.model, others, one.finger) for one in (found, alone))
+    assert error < 0.2 * before
+    assert 1 <= found.posterior.determined <= alone.posterior.determined == 2
+    assert "stated at" in found.statements()[0] and "wrong" not in found.statements()[0]
+
+
+def test_pushes_contradict_a_wrong_statement() -> None:
+    """Believe ten pushes rather than a centre 30 mm off, and say so."""
+    thing, records = pushed("hammer", seed=3)
+    centre = thing.model.centre_of_mass
+    wrong = centre + 0.03 * np.sign(thing.grid.centres.mean(axis=0) - centre)
+    found = pw.identify(thing.grid, records, prior=pw.Prior(centre=(wrong[0], wrong[1])))
+    assert np.linalg.norm(found.model.centre_of_mass - centre) < 0.01
+    assert "is the statement wrong" in found.statements()[0]
+
+
+@pytest.mark.parametrize("centre", [(0.3, 0.0), (float("nan"), 0.0)])
+def test_a_centre_outside_the_object_is_refused(centre: tuple[float, float]) -> None:
+    """Name it and the frame."""
+    with pytest.raises(PushwiseError, match="prior centre"):
+        thing, records = pushed("hammer", seed=3)
+        pw.identify(thing.grid, records[:2], prior=pw.Prior(centre=centre))
