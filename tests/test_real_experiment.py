@@ -140,7 +140,8 @@ def test_a_stated_centre_of_mass_is_read_and_used(
     found = learn(data, data.records[:3])
     for method in ("identified", "identified, on cells"):
         assert found[method].model.centre_of_mass == pytest.approx(centre, abs=3e-3)
-    own.write_text(json.dumps({"object": {"outline_m": OUTLINE, "centre_of_mass_m": [0.0]}}))
+    thing = {"outline_m": OUTLINE, "centre_of_mass_m": [0.0]}
+    own.write_text(json.dumps({"object": thing, "pusher": {"radius_m": FINGER.radius}}))
     with pytest.raises(PushwiseError, match=r"centre_of_mass_m of .*board_wedge_slow"):
         real_sets(tmp_path)
 

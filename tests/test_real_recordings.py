@@ -117,6 +117,19 @@ def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
     assert len(said) == 1
 
 
+def test_recordings_of_nobody_knows_what_are_left_out_beside_others(tmp_path: Path) -> None:
+    """Read what is described, and say what the rest lacks."""
+    _write(tmp_path / "known", _samples())
+    _write(tmp_path / "unknown", _samples())
+    about = {"object": {"outline_m": OUTLINE}, "pusher": {"radius_m": RADIUS}}
+    (tmp_path / "known" / "run_7.json").write_text(json.dumps(about))
+    said: list[str] = []
+    (data,) = real_sets(tmp_path, progress=said.append)
+    assert data.name == "known/run_7"
+    (why,) = said
+    assert why.startswith(f"left out: {tmp_path / 'unknown'}") and "--outline" in why
+
+
 def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     """Name the file, the line, and the option that would help."""
     samples = _samples()

@@ -133,10 +133,6 @@ def learn(
 
 def nominal_finger(data: RealSet) -> Finger:
     """Return the finger as stated, with the friction it is believed to have."""
-    if data.radius is None:
-        raise PushwiseError(
-            f"set {data.name}: the radius of the finger is not stated; give it as --radius."
-        )
     return Finger(data.radius, FINGER_FRICTION, data.height)
 
 
@@ -264,7 +260,7 @@ def run(
     if draws < 1:
         raise PushwiseError(f"draws must be at least 1; got {draws}.")
     otherwise = given(outline, radius)
-    every = real_sets(folder, otherwise)
+    every = real_sets(folder, otherwise, progress)
     sets = [data for data in every if only in data.name]
     if not sets:
         raise PushwiseError(f"no set below {folder} has {only!r} in its name.")
@@ -289,7 +285,7 @@ def run(
         markdown([row for row in rows if row.set not in long]),
         recordings_table(recorded, rows),
         repeats_table(every, output),
-        forces_table(folder, output, otherwise),
+        forces_table(folder, output, otherwise, progress),
     ]
     table = "\n".join(part for part in parts if part)
     (output / "table.md").write_text(table, encoding="utf-8")

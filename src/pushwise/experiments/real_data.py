@@ -29,7 +29,14 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real_recordings import Recorded, cut_pieces
-from pushwise.experiments.real_stated import Stated, centre_of, outline_of, radius_of, stated
+from pushwise.experiments.real_stated import (
+    Stated,
+    Unstated,
+    centre_of,
+    outline_of,
+    radius_of,
+    stated,
+)
 from pushwise.physics.actions import Push
 from pushwise.pushes.record import PushRecord
 from pushwise.pushes.stream import Recording, Stream
@@ -74,8 +81,8 @@ class RealSet:
     """Final poses predicted by others, (pushes, 3) each."""
     contact: Array | None
     """Where and in which direction each push begins, body frame [m, m, rad], (pushes, 3)."""
-    radius: float | None
-    """Of the finger [m], if stated."""
+    radius: float
+    """Of the finger [m]."""
     height: float
     """Of the contact above the table [m]; zero if neither it nor a thickness is stated."""
     setback: float
@@ -92,18 +99,29 @@ class RealSet:
     """Of a recording that the pushes are cut from; they then come in order of time."""
 
 
-def real_sets(folder: Path, otherwise: Stated | None = None) -> list[RealSet]:
+def real_sets(
+    folder: Path, otherwise: Stated | None = None, progress: Callable[[str], None] = lambda _: None
+) -> list[RealSet]:
     """Return the sets below a folder, in order of their names.
 
-    otherwise: what holds for sets whose files do not state it; see `given`.
+    otherwise: what holds for sets whose files do not state it; see `given`. progress: told of each
+    set that is left out because nothing states its outline or finger; refused if that is all.
     """
     if not folder.is_dir():
         raise PushwiseError(f"{folder} is not a folder.")
-    found = [
-        read(path, otherwise or {})
-        for path in tables(folder)
-        if (read := _reader(path)) is not None
-    ]
+    found = []
+    lacking = []
+    for path in tables(folder):
+        if (read := _reader(path)) is None:
+            continue
+        try:
+            found.append(read(path, otherwise or {}))
+        except Unstated as error:
+            lacking.append(error)
+    if lacking and not found:
+        raise lacking[0]
+    for why in lacking:
+        progress(f"left out: {why}")
     if not found:
         raise PushwiseError(
             f"{folder} holds no table of pushes: no CSV file below it has the columns "
@@ -186,7 +204,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
             for m in models
         },
         contact,
-        radius_of(pusher),
+        radius_of(path, pusher),
         _height(known),
         float(pusher.get("effective_setback_m", 0.0)),
         thing.get("mass_kg"),
@@ -199,9 +217,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
 def read_recording(path: Path, otherwise: Stated) -> RealSet:
     """Read one recording and cut it into short pushes."""
     known = stated(path, otherwise)
-    outline, radius = outline_of(path, known["object"]), radius_of(known["pusher"])
-    if radius is None:
-        raise PushwiseError(f"{path}: the radius of the finger is not stated; give it as --radius.")
+    outline, radius = outline_of(path, known["object"]), radius_of(path, known["pusher"])
     t, *values = numbers(path, read_columns(path), RECORDING).T
     back = np.flatnonzero(np.diff(t) <= 0.0)
     if len(back):

@@ -13,6 +13,7 @@ whole push).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from pushwise.experiments.real_data import (
     set_name,
     tables,
 )
-from pushwise.experiments.real_stated import Stated
+from pushwise.experiments.real_stated import Stated, Unstated
 from pushwise.experiments.rows import merge_rows
 from pushwise.physics.constants import GRAVITY
 from pushwise.shape.grid import CellGrid
@@ -59,8 +60,10 @@ class Friction:
     misfit: float  # of predicted forces of the other half, median relative
 
 
-def friction_rows(folder: Path, otherwise: Stated) -> list[Friction]:
-    """Return a row for each table with wrenches below a folder; otherwise: see `given`."""
+def friction_rows(
+    folder: Path, otherwise: Stated, progress: Callable[[str], None] = lambda _: None
+) -> list[Friction]:
+    """Return a row for each table with wrenches below a folder; arguments as of `real_sets`."""
     found = []
     for path in tables(folder):
         columns = read_columns(path)
@@ -74,7 +77,11 @@ def friction_rows(folder: Path, otherwise: Stated) -> list[Friction]:
             twist = _mean_twists(numbers(path, columns, POSES)[kept])
         else:
             continue
-        thing, outline = described(path, otherwise)
+        try:
+            thing, outline = described(path, otherwise)
+        except Unstated as error:
+            progress(f"left out: {error}")
+            continue
         found.append(_friction(set_name(path), grid_over(outline), twist, wrench, thing))
     return found
 
@@ -127,9 +134,12 @@ def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
     return np.stack([fx, fy, x * fy - y * fx], axis=1)
 
 
-def forces_table(folder: Path, output: Path, otherwise: Stated) -> str:
+def forces_table(
+    folder: Path, output: Path, otherwise: Stated, progress: Callable[[str], None]
+) -> str:
     """Add the tables with wrenches below a folder to `forces.csv`; return it as a table, if any."""
-    rows = merge_rows(output / "forces.csv", friction_rows(folder, otherwise), Friction, "set")
+    new = friction_rows(folder, otherwise, progress)
+    rows = merge_rows(output / "forces.csv", new, Friction, "set")
     if not rows:
         return ""
     lines = [

@@ -17,12 +17,16 @@ from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.polygon import simple_polygon
 
-__all__ = ["centre_of", "given", "outline_of", "radius_of", "stated"]
+__all__ = ["Unstated", "centre_of", "given", "outline_of", "radius_of", "stated"]
 
 Array = NDArray[np.float64]
 
 Stated = dict[str, Any]
 TIP = 1e-3  # m; a sharp tip is simulated as round as that
+
+
+class Unstated(PushwiseError):
+    """A table without what is needed to make sense of it; the message says what, and where from."""
 
 
 def given(outline: Path | None = None, radius: float | None = None) -> Stated:
@@ -64,13 +68,13 @@ def _beside(path: Path, *, needed: bool) -> Stated:
                 if name in objects:
                     return {"object": objects[name], "pusher": whole.get("pusher", {})}
             if needed:
-                raise PushwiseError(
+                raise Unstated(
                     f"{path}: no part of its name is an object of {listed}; there are "
                     f"{', '.join(objects)}."
                 )
             break
     if needed:
-        raise PushwiseError(
+        raise Unstated(
             f"{path}: no outline: neither {own.name} nor an objects.json states one; give it as "
             "--outline, and with it the finger's --radius."
         )
@@ -98,9 +102,11 @@ def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
     return None
 
 
-def radius_of(pusher: Stated) -> float | None:
-    """Return the radius [m] to simulate a finger with, None if none is stated."""
-    return max(float(pusher["radius_m"]), TIP) if "radius_m" in pusher else None
+def radius_of(path: Path, pusher: Stated) -> float:
+    """Return the radius [m] to simulate the finger of a table with."""
+    if "radius_m" not in pusher:
+        raise Unstated(f"{path}: the radius of the finger is not stated; give it as --radius.")
+    return max(float(pusher["radius_m"]), TIP)
 
 
 def _json(path: Path) -> Any:
