@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pushwise.identification.calibration import NUISANCES
+from pushwise.identification.end_loss import fit_error
 from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.result import Identification, Step
@@ -38,7 +39,7 @@ def average(found: Sequence[Identification]) -> Identification:
     simulations = sum(one.simulations for one in found)
     sigma = found[0].posterior.refined.errors.sigma
     refined = best_picture(problem, u, noise=sigma, force_noise=None)
-    step = Step(simulations, sum(one.seconds for one in found), problem.fit_error(u))
+    step = Step(simulations, sum(one.seconds for one in found), fit_error(problem, u))
     return Identification(
         problem.model(u),
         problem.finger_at(u),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.identification.end_loss import end_error, end_gradient
 from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
 
@@ -57,9 +58,9 @@ class Box:
 
     def error(self, x: Array) -> float:
         """Return the loss at a point [m]; a simulation."""
-        return self.problem.end_error(self.model(x))
+        return end_error(self.problem, self.model(x))
 
     def gradient(self, x: Array, pushes: list[int]) -> tuple[float, Array]:
         """Return the loss over some pushes [m] and its gradient (2n,) in the box's coordinates."""
-        value, mass, friction = self.problem.end_gradient(self.model(x), pushes)
+        value, mass, friction = end_gradient(self.problem, self.model(x), pushes)
         return value, np.concatenate([self.max_mass * mass, self.max_friction * friction])

@@ -12,6 +12,7 @@ from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.identification.box import Box
 from pushwise.identification.convex import convex
+from pushwise.identification.end_loss import fit_error
 from pushwise.identification.feet import feet
 from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
@@ -88,7 +89,7 @@ def identify(
         starts = [problem.unknowns_of(convex(problem)), np.zeros(problem.unknowns)]
         refined = refine(
             problem,
-            sorted(starts, key=problem.fit_error),
+            sorted(starts, key=lambda u: fit_error(problem, u)),
             noise=noise,
             force_noise=force_noise,
             tick=lambda u, error: tick(problem.model(u), error),
@@ -98,7 +99,7 @@ def identify(
             problem,
             rng,
             noise=noise,
-            tick=lambda u: tick(problem.model(u), problem.fit_error(u)),
+            tick=lambda u: tick(problem.model(u), fit_error(problem, u)),
         )
         refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
     else:
@@ -120,7 +121,7 @@ def identify(
         )
         problem.simulations = spent  # looking back is not searching
     found = problem.model(refined.u)
-    error = problem.fit_error(refined.u)
+    error = fit_error(problem, refined.u)
     problem.simulations -= 1
     tick(found, error)
     return Identification(

@@ -29,14 +29,12 @@ from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.interrupts import interrupts_held
 from pushwise.physics.jacobian import EXTRA, MOMENTS, roll_jacobian
-from pushwise.physics.loss import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
 from pushwise.physics.rollout import DONE, roll
 from pushwise.physics.start import clear_start
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import cell_distance
 
 __all__ = ["Fit", "Problem"]
 
@@ -157,56 +155,6 @@ class Problem:
             return None
         off = self.doubts * u[-NUISANCES:]
         return Calibration(off[:2], off[2:4], off[4:7], self.prior.touching)
-
-    def end_error(self, model: ObjectModel) -> float:
-        """Return the loss of the paper's experiments [m], and count a simulation.
-
-        The mean over pushes of the root mean square distance of the cells at the end.
-        """
-        self.simulations += 1
-        with interrupts_held():
-            errors = [
-                loss(model, [record], finger=self.finger, dt=dt, anisotropy=self.anisotropy)
-                for record, dt in zip(self.ends, self.steps, strict=True)
-            ]
-        return float(np.mean(errors))
-
-    def fit_error(self, u: Array) -> float:
-        """Return `end_error` at u, seen with the calibration there."""
-        model, calibration = self.model(u), self.calibration_at(u)
-        if calibration is None:
-            return self.end_error(model)
-        self.simulations += 1
-        finger = self.finger_at(u)
-        errors = []
-        for i, record in enumerate(self.records):
-            seen = record.pose[-1]
-            off = self.residual(i, model, finger, np.zeros(3), calibration)[-1]
-            errors.append(float(cell_distance(self.grid, seen + off, seen)))
-        return float(np.mean(errors))
-
-    def end_gradient(self, model: ObjectModel, pushes: Sequence[int]) -> tuple[float, Array, Array]:
-        """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each.
-
-        Counts as the share of a simulation that the pushes are of all.
-        """
-        self.simulations += len(pushes) / len(self.records)
-        with interrupts_held():
-            parts = [
-                loss_and_gradient(
-                    model,
-                    [self.ends[i]],
-                    finger=self.finger,
-                    dt=self.steps[i],
-                    anisotropy=self.anisotropy,
-                )
-                for i in pushes
-            ]
-        return (
-            float(np.mean([value for value, _ in parts])),
-            np.mean([gradient.mass for _, gradient in parts], axis=0),
-            np.mean([gradient.friction for _, gradient in parts], axis=0),
-        )
 
     def fit(self, u: Array, start_sigma: Array) -> Fit:
         """Simulate all pushes at u and compare; start_sigma (3,) scales the unknown starts."""
