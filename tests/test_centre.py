@@ -40,7 +40,21 @@ def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     error, before = (end_distance(one.model, others, one.finger) for one in (found, alone))
     assert error < 0.2 * before
     assert 1 <= found.posterior.determined <= alone.posterior.determined == 2
-    assert "stated at" in found.statements()[0] and "wrong" not in found.statements()[0]
+    assert found.posterior.centre_told < 0.3
+    assert found.statements()[0].endswith("to 1.0 mm; the pushes tell no more of it.")
+    assert found.facts()["centre_of_mass_stated"] == (x, y)
+
+
+def test_pushes_tell_more_of_a_centre_that_is_stated_roughly() -> None:
+    """Say where it is with them, and that one stated to half the object is not known."""
+    thing, records = pushed("hammer", seed=3)
+    x, y = thing.model.centre_of_mass
+    rough = pw.Prior(centre=(x + 0.004, y), centre_doubt=0.01)
+    found = pw.identify(thing.grid, records, prior=rough)
+    assert found.posterior.centre_told > 0.5
+    assert "mm to 10.0 mm; with the pushes it is at" in found.statements()[0]
+    vague = pw.Prior(centre=(x, y), centre_doubt=0.1)
+    assert "not determined" in pw.identify(thing.grid, records[:1], prior=vague).statements()[0]
 
 
 def test_pushes_contradict_a_wrong_statement() -> None:
@@ -51,6 +65,19 @@ def test_pushes_contradict_a_wrong_statement() -> None:
     found = pw.identify(thing.grid, records, prior=pw.Prior(centre=(wrong[0], wrong[1])))
     assert np.linalg.norm(found.model.centre_of_mass - centre) < 0.01
     assert "is the statement wrong" in found.statements()[0]
+    # A statement that the pushes overrule hides little of what they tell.
+    alone = pw.identify(thing.grid, records)
+    assert abs(found.posterior.determined - alone.posterior.determined) <= 1
+    known, told = (np.median(one.posterior.load_known) for one in (found, alone))
+    assert known > 0.5 * told > 0.1
+
+
+def test_methods_that_cannot_take_it_say_so() -> None:
+    """Refuse it where it would be ignored."""
+    thing, records = pushed("hammer", seed=3)
+    with pytest.raises(PushwiseError, match="method convex cannot take a stated centre"):
+        prior = pw.Prior(centre=(0.0, 0.0))
+        pw.identify(thing.grid, records[:2], method="convex", prior=prior)
 
 
 @pytest.mark.parametrize("centre", [(0.3, 0.0), (float("nan"), 0.0)])

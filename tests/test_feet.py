@@ -6,8 +6,9 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.average import average
-from pushwise.identification.feet import laid
+from pushwise.identification.feet import _Stand, laid
 from pushwise.identification.holdout import predicted_ends, uniform_model
+from pushwise.identification.problem import Problem
 from pushwise.identification.tempering import tempered
 
 GRID = pw.CellGrid.from_outline([(-0.05, -0.05), (0.1, -0.05), (-0.05, 0.1)], cell_size=0.025)
@@ -76,6 +77,23 @@ def test_feet_balance_under_a_stated_centre() -> None:
     assert np.linalg.norm(alone.centre_of_mass - (x, y)) > 4e-3
     assert stated.mass[near].sum() / stated.total_mass > 0.75
     assert alone.mass[near].sum() / alone.total_mass < 0.65
+
+
+def test_feet_are_drawn_for_a_centre_near_the_rim() -> None:
+    """Draw its error again with the feet, so that there always is a triple."""
+    x, y = GRID.outline.mean(axis=0) * (1.0, 0.0) + (0.0, -0.0495)
+    prior = pw.Prior(centre=(x, y), centre_doubt=0.01)
+    problem = Problem(GRID, _records(2, 0), FINGER, prior)
+    stand = _Stand(problem, np.zeros(3))
+    points = stand.drawn(200, np.random.default_rng(0))
+    assert np.isfinite([stand.log_prior(point) for point in points]).all()
+    shares = np.array([stand._split(point)[1] for point in points])
+    assert (shares > 0.0).all() and shares.sum(axis=1) == pytest.approx(1.0)
+    places = np.array([stand._split(point)[0] for point in points])
+    centres = np.einsum("ij,ijk->ik", shares, places)
+    off = (centres - prior.centre) / prior.centre_doubt
+    assert off == pytest.approx(points[:, 6:8])
+    assert off[:, 1].min() > -0.05 and off[:, 1].mean() > 0.5  # inside the outline alone
 
 
 def test_forces_on_cells_are_refused() -> None:

@@ -183,6 +183,9 @@ def test_an_interrupt_leaves_the_best_model(
     if after:
         assert "holds the best model so far" in err
         assert isinstance(pw.load(model), pw.ObjectModel)
+        known = load_known(model)
+        assert known is not None and known.total_mass_std is None
+        assert known.centre_of_mass_covariance.trace() > 1e-8
 
 
 INTERRUPTED = """

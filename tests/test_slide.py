@@ -49,6 +49,12 @@ def said(folder: Path) -> dict:
     return told
 
 
+def test_a_stated_centre_is_refused() -> None:
+    """Say why: nobody knows the frame of a grid that is not made yet."""
+    with pytest.raises(PushwiseError, match="no centre of mass can be stated"):
+        pw.slide(crimp(), TABLE, prior=pw.Prior(centre=(0.0, 0.0)))
+
+
 def test_the_object_is_grasped_at_the_edge(run: Path) -> None:
     """End with the object held, everything kept, and nothing pushed off the table on the way."""
     done = load_run(run)

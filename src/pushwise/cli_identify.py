@@ -41,7 +41,7 @@ def identify(
     ] = False,
     centre: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Centre of mass if it is known: x y in the grid frame, metres."),
+        typer.Option(help="Centre of mass, if known to a millimetre: x y in metres, grid frame."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of mass, friction load and uncertainty.")
@@ -59,7 +59,7 @@ def identify(
     if unbounded_friction and friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.identification.holdout import end_distance, split, uniform_model
-    from pushwise.identification.identify import UNLIMITED
+    from pushwise.identification.identify import UNLIMITED, stopped_at
     from pushwise.identification.identify import identify as run
     from pushwise.identification.prior import Prior
     from pushwise.physics.actions import Finger
@@ -93,7 +93,8 @@ def identify(
     if found is None:
         if progress.best is None:
             raise Stopped("stopped before there was a model; nothing is written.")
-        save(progress.best, output)
+        stopped = stopped_at(progress.best, learn, finger=finger, prior=prior, method=method)
+        save(progress.best, output, known=stopped.known)
         raise Stopped(f"stopped; {output} holds the best model so far, {progress.words()}.")
     save(found.model, output, known=found.known)
     if plot is not None:

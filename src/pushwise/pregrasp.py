@@ -121,6 +121,11 @@ def slide(
     finger: with the friction it is believed to have. prior: what is believed of the object.
     choose: chooses the goal. journal: hears of each phase, and may know what some found already.
     """
+    if prior is not None and prior.centre is not None:
+        raise PushwiseError(
+            "slide makes its grid from what it sees, so that no centre of mass can be stated in "
+            "that grid's frame; leave the prior's centre out."
+        )
     asked = settings or Settings()
     run = journal or Journal()
     done = Outcome(asked, table, finger or Finger(), prior or Prior())

@@ -3,9 +3,8 @@
 From k random pushes of a set (start and end pose, the finger's path), or from the first k pieces
 of a long one, the load, the finger's friction and the errors of the set-up are learned; all other
 pushes are predicted from where they start. Where files state the centre of mass, the load is
-centred there, as an even load and known feet are. How patchy the load may be is chosen by the
-evidence; from few pushes the mean of such a load and of all triples of feet that explain the pushes
-is taken.
+centred there, as that of known feet is. How patchy the load may be is chosen by the evidence; from
+few pushes the mean of such a load and of all triples of feet that explain the pushes is taken.
 Beside it: the same with an even load, the known feet where an object stands on some, and what
 others predicted, each on the same pushes.
 """
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 import json as json_format
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -23,35 +22,28 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real_data import RealSet, grid_over, real_sets
+from pushwise.experiments.real_learning import (
+    learn,
+    learn_without,
+    nominal_finger,
+    stated_setup,
+    variants,
+)
 from pushwise.experiments.real_recordings import Recorded
 from pushwise.experiments.real_stated import given
 from pushwise.experiments.rows import load_rows, merge_rows
-from pushwise.identification.average import average
-from pushwise.identification.calibration import Calibration
 from pushwise.identification.feet import laid
 from pushwise.identification.holdout import predicted_ends, uniform_model
-from pushwise.identification.identify import identify
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
-from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["Row", "compare", "learn", "run"]
+__all__ = ["Row", "compare", "run"]
 
 Array = NDArray[np.float64]
 
 SHARE = 0.2  # of a set, what the published predictions were learned from
 COUNTS = (5, 10, 20, 30, 0)  # pushes to learn from; 0 stands for that share
-FINGER_FRICTION = 0.3  # metal on metal
-RADIUS_DOUBT = 3e-4  # m
-SPREADS = (1.0, 3.0)  # of the load: uneven, on feet
-ENOUGH = 10  # pushes to choose the spread by
-FEW = 10  # pushes that leave the load on cells in doubt
-SETUP_STATED = "identified, set-up as stated"
-CENTRE_UNKNOWN = "identified, centre of mass not stated"
-HEIGHT_UNKNOWN = "identified, height of the finger not stated"
 FINE = 800  # cells of a load that is not learned
 NEAR_FEET = 0.025  # m
 EDGE = 0.0707  # m; what a radian counts in the combined error of Zhou et al.
@@ -71,69 +63,6 @@ class Row:
     tested: int
     near_feet: float | None  # share of the learned load within 25 mm of the true feet, if known
     seconds: float  # of learning
-
-
-def setup_prior(data: RealSet, spread: float, radius: float, *, calibrate: bool = True) -> Prior:
-    """Return what is believed of a set: up to a millimetre or so is off, and how even the load.
-
-    An end of the finger that was not measured is uncertain along the push, as a tool is.
-    """
-    # A doubt of nothing: poses inside the finger are still moved out of it.
-    load = Prior(
-        mass_spread=spread,
-        mass_length=0.25,
-        centre=data.centre,
-        finger_doubt=0.4,
-        radius_doubt=1e-9,
-    )
-    if not calibrate:
-        return load
-    return replace(
-        load,
-        radius_doubt=RADIUS_DOUBT / radius,
-        tip_doubt=1e-3,
-        tool_doubt=2e-3 if data.end_estimated else 0.0,
-        frame_doubt=1e-3,
-        frame_angle_doubt=0.02,
-        touching=data.touching,
-    )
-
-
-def learn(
-    data: RealSet, records: Sequence[PushRecord], *, calibrate: bool = True
-) -> dict[str, Identification]:
-    """Identify the object of a set, by the names of methods.
-
-    On cells, of several spreads of the load the most probable one, which shows in the first
-    `ENOUGH` pushes; on feet; and the mean of both, which is what counts as identified. With more
-    than `FEW` pushes the load on cells is determined, and no other is looked for.
-    """
-    finger = nominal_finger(data)
-
-    def identified(
-        some: Sequence[PushRecord], spread: float, method: str = "refine"
-    ) -> Identification:
-        return identify(
-            grid_over(data.outline),
-            some,
-            method=method,
-            finger=finger,
-            prior=setup_prior(data, spread, finger.radius, calibrate=calibrate),
-        )
-
-    found = {spread: identified(records[:ENOUGH], spread) for spread in SPREADS}
-    best = max(found, key=lambda spread: found[spread].posterior.refined.evidence)
-    cells = found[best] if len(records) <= ENOUGH else identified(records, best)
-    if len(records) > FEW:
-        return {"identified": cells}
-    feet = identified(records, best, "feet")
-    both = average([cells, feet])
-    return {"identified": both, "identified, on cells": cells, "identified, on feet": feet}
-
-
-def nominal_finger(data: RealSet) -> Finger:
-    """Return the finger as stated, with the friction it is believed to have."""
-    return Finger(data.radius, FINGER_FRICTION, data.height)
 
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
@@ -164,8 +93,7 @@ def order_of(data: RealSet, draw: int) -> NDArray[np.int_]:
 def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
     """Learn from some pushes of a set and predict the others, with every method.
 
-    ablate: also learn without finding the set-up's errors, and without what is stated of the
-    centre of mass and of the finger's height.
+    ablate: also learn without each addition to the model, see `learn_without`.
     """
     order = order_of(data, draw)
     learned = [data.records[i] for i in order[:pushes]]
@@ -177,10 +105,7 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     seconds = perf_counter() - began
     found = every["identified"]
     setup = found.calibration
-    nominal = nominal_finger(data)
-    stated = Calibration(tool=np.array([-data.setback - nominal.radius, 0.0]))
-    if data.setback == 0.0:
-        stated = Calibration()
+    nominal, stated = nominal_finger(data), stated_setup(data)
     # What is not learned is compared at its best: cells so fine that their shape does not show.
     fine = grid_over(data.outline, FINE)
     even = uniform_model(fine, Prior())
@@ -188,12 +113,6 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     def row(method: str, ends: Array, near: float | None = None, spent: float = 0.0) -> Row:
         return Row(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
 
-    if ablate:
-        every[SETUP_STATED] = learn(data, learned, calibrate=False)["identified"]
-        if data.centre is not None:
-            every[CENTRE_UNKNOWN] = learn(replace(data, centre=None), learned)["identified"]
-        if data.height > 0.0:
-            every[HEIGHT_UNKNOWN] = learn(replace(data, height=0.0), learned)["identified"]
     for method, one in every.items():
         yield row(
             method,
@@ -201,6 +120,10 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
             near_feet(one.model, data.feet),
             seconds if one is found else 0.0,
         )
+    for method in variants(data) if ablate else ():
+        one, its_setup = learn_without(method, data, learned)
+        ends = predicted_ends(one.model, others, one.finger, its_setup)
+        yield row(method, ends, near_feet(one.model, data.feet))
     yield row("even load", predicted_ends(even, others, found.finger, setup))
     yield row("even load, set-up as stated", predicted_ends(even, others, nominal, stated))
     if data.feet is not None and data.shares is not None:
@@ -267,13 +190,13 @@ def run(
     output.mkdir(parents=True, exist_ok=True)
     path = output / "rows.csv"
     rows = load_rows(path, Row)
-    # Rows of a run without `ablate` lack what it adds.
-    last = SETUP_STATED if ablate else "identified"
-    done = {(row.set, row.pushes, row.draw) for row in rows if row.method == last}
+    done = {(row.set, row.pushes, row.draw, row.method) for row in rows}
     for data in sets:
         for pushes in counts_of(data, counts):
             for draw in range(draws if data.recorded is None else 1):
-                if (data.name, pushes, draw) in done:
+                # Rows of a run without `ablate` lack what it adds.
+                wanted = ["identified", *(variants(data) if ablate else ())]
+                if all((data.name, pushes, draw, method) in done for method in wanted):
                     continue
                 new = list(compare(data, pushes, draw, ablate=ablate))
                 rows = merge_rows(path, new, Row, "set", "pushes", "draw")

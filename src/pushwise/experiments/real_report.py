@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 
 from pushwise.experiments.real import Row
 from pushwise.experiments.real_data import RealSet
+from pushwise.experiments.real_learning import (
+    CENTRE_UNKNOWN,
+    HEIGHT_UNKNOWN,
+    ON_CELLS,
+    ON_FEET,
+    SETUP_STATED,
+)
 from pushwise.experiments.real_recordings import PIECE, TOUCH, Recorded
 from pushwise.experiments.rows import merge_rows
 
@@ -20,7 +27,6 @@ __all__ = ["draw_curves", "markdown", "recordings_table", "repeats_table"]
 
 Array = NDArray[np.float64]
 
-CELLS = "identified, on cells"  # a column of its own: with many pushes there is no other
 SAME_PLACE = 1e-3  # m; pushes that begin nearer to each other than this,
 SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
 
@@ -44,13 +50,13 @@ def markdown(rows: Sequence[Row]) -> str:
     others = [row for row in rows if not _has(rows, row.set, "published")]
     if with_published:
         names = sorted({r.method for r in with_published if r.method.startswith("published")})
-        methods = ["identified", CELLS, "even load", *names]
+        methods = ["identified", ON_CELLS, "even load", *names]
         lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
         lines += _header(["set", "learned from", "draws", *methods])
         lines += [_line(some, _pairs(some, methods)) for some in _groups(with_published)]
         lines.append("")
     if others:
-        methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
+        methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
         methods += ["known feet", "known feet, set-up as stated"]
         lines += ["Combined error, distance + 70.7 mm x angle [mm]:", ""]
         lines += _header(["set", "learned from", "draws", *methods, "load near the feet"])
@@ -60,24 +66,29 @@ def markdown(rows: Sequence[Row]) -> str:
             cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
             lines.append(_line(some, cells))
         lines.append("")
-    tried = {(r.set, r.pushes, r.draw) for r in rows if r.method.startswith("identified,")}
-    ablated = [row for row in rows if (row.set, row.pushes, row.draw) in tried]
-    if ablated:
-        variants = list(
-            dict.fromkeys(r.method for r in ablated if r.method.startswith("identified"))
-        )
-        lines += ["What each addition to the model is worth, combined error [mm]:", ""]
-        lines += _header(["set", "learned from", "draws", *variants])
-        for group in _groups(ablated):
-            # Only choices of pushes that every variant was learned from can be compared.
-            ours = [(r.draw, r.method) for r in group if r.method in variants]
-            every = {method for _, method in ours}
-            common = {d for d, _ in ours if all((d, method) in ours for method in every)}
-            some = [row for row in group if row.draw in common]
-            cells = [_number(mean_of(some, m, "combined_mm")) for m in variants]
-            lines.append(_line(some, cells))
-        lines.append("")
+    heading = "A load on cells, on three feet, and the mean of both, combined error [mm]:"
+    lines += _compared(rows, heading, (ON_CELLS, ON_FEET))
+    heading = "What each addition to the model is worth, combined error without it [mm]:"
+    lines += _compared(rows, heading, (SETUP_STATED, CENTRE_UNKNOWN, HEIGHT_UNKNOWN))
     return "\n".join(lines)
+
+
+def _compared(rows: Sequence[Row], heading: str, others: Sequence[str]) -> list[str]:
+    """Return a table of what is identified beside other ways, where one of them was gone."""
+    lines = []
+    for group in _groups(rows):
+        found = {(row.draw, row.method) for row in group}
+        tried = [other for other in others if any(method == other for _, method in found)]
+        # Only choices of pushes that every one was learned from can be compared.
+        common = {draw for draw, _ in found if all((draw, other) in found for other in tried)}
+        if tried and common:
+            some = [row for row in group if row.draw in common]
+            cells = [_number(mean_of(some, m, "combined_mm")) for m in ("identified", *others)]
+            lines.append(_line(some, cells))
+    if not lines:
+        return []
+    header = _header(["set", "learned from", "draws", "identified", *others])
+    return [heading, "", *header, *lines, ""]
 
 
 def _has(rows: Sequence[Row], name: str, method: str) -> bool:
@@ -128,7 +139,7 @@ def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
             f"{r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
             f"{r.turn_deg:.2f} |"
         )
-    methods = ["identified", CELLS, "even load", "even load, set-up as stated"]
+    methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
     lines += [
         "",
         "Learned from the first pieces, mean errors of the later ones [mm], [degrees]:",

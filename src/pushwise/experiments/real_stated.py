@@ -22,6 +22,7 @@ __all__ = ["Unstated", "centre_of", "given", "outline_of", "radius_of", "stated"
 Array = NDArray[np.float64]
 
 Stated = dict[str, Any]
+_BODY_FRAME = "outline_body_frame_m"
 TIP = 1e-3  # m; a sharp tip is simulated as round as that
 
 
@@ -83,20 +84,30 @@ def _beside(path: Path, *, needed: bool) -> Stated:
 
 def outline_of(path: Path, thing: Stated) -> Array:
     """Return the outline [m] that the description of the object of a file gives, shape (k, 2)."""
+    return simple_polygon(f"the outline of {path}", thing[_outline_key(path, thing)])
+
+
+def _outline_key(path: Path, thing: Stated) -> str:
+    """Return under which name a description gives the outline."""
     for key, value in thing.items():
         if key.startswith("outline") and not isinstance(value, str):
-            return simple_polygon(f"the outline of {path}", value)
+            return key
     raise PushwiseError(
         f"{path}: an object is described without an outline; it has {', '.join(thing)}."
     )
 
 
 def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
-    """Return the centre of mass [m] in the outline's frame, None if none is stated."""
-    if "outline_com_frame_m" in thing:  # which has its origin there
+    """Return the centre of mass [m] in the outline's frame, None if none is stated.
+
+    `centre_of_mass_m`; the origin of an outline in the frame of the centre of mass; or the centroid
+    of a plate, the same all over, in the frame of its outline.
+    """
+    outline = _outline_key(path, thing)
+    if outline == "outline_com_frame_m":
         return 0.0, 0.0
-    for key in ("centre_of_mass_m", "centroid_body_frame_m"):
-        if key in thing:
+    for key, of in (("centre_of_mass_m", outline), ("centroid_body_frame_m", _BODY_FRAME)):
+        if key in thing and of == outline:
             x, y = finite_array(f"{key} of {path}", thing[key], (2,)).tolist()
             return x, y
     return None

@@ -1,8 +1,8 @@
 """A centre of mass that is stated: of a plate cut from sheet, of a part that was balanced or drawn.
 
 Statics puts the centroid of the load under the centre of mass, whatever spots it rests on, so that
-the statement takes away two of the unknowns that few pushes tell worst. It is a datum like any
-other, with its doubt; one that is wrong by many doubts counts little, as a wrong pose does.
+the statement takes away two of the unknowns that few pushes tell worst. To `refine` it is a datum
+like any other: one that is wrong by many doubts counts little, as a wrong pose does.
 """
 
 from __future__ import annotations
@@ -11,10 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.identification.problem import Problem
+from pushwise.physics.model import ObjectModel
 
-__all__ = ["centre_off"]
+__all__ = ["centre_by_log_mass", "centre_off"]
 
 Array = NDArray[np.float64]
+
+
+def centre_by_log_mass(model: ObjectModel) -> Array:
+    """Return the derivatives of the centre of mass [m] in the log masses of the cells, (2, n)."""
+    arm = model.grid.centres - model.centre_of_mass
+    rows: Array = (model.mass[:, None] * arm / model.total_mass).T
+    return rows
 
 
 def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
@@ -26,10 +34,7 @@ def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
     if prior.centre is None:
         return np.zeros((0, 2)), np.zeros((0, 2, len(u)))
     model = problem.model(u)
-    n = model.grid.n_cells
-    share = model.mass / model.total_mass
-    arm = model.grid.centres - model.centre_of_mass
     jacobian = np.zeros((1, 2, len(u)))
-    jacobian[0, :, :n] = (share[:, None] * arm).T @ problem.mass_factor
+    jacobian[0, :, : model.grid.n_cells] = centre_by_log_mass(model) @ problem.mass_factor
     off = (model.centre_of_mass - prior.centre)[None]
     return off / prior.centre_doubt, jacobian / prior.centre_doubt

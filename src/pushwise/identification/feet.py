@@ -9,7 +9,8 @@ that the mean load answers any motion with the mean friction of the crowd.
 
 Unknowns of a point: places (2 a foot) [m], logs of shares and set-up in standard deviations, logs
 of the scatter of positions and of angles. Feet are ordered by x: they have no names. Where the
-centre of mass is stated, statics gives the shares, and its two errors take their place.
+centre of mass is stated, statics gives the shares, and its two errors take their place: feet
+believe a statement, to its doubt, where `refine` would believe pushes that contradict it.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ DEGREES = 3.0  # of freedom of Student's t
 GAP_DEGREES = 8.0  # of gaps, as in `refine`
 CROWD = 500
 MOVES = 5
+TRIES = 10_000  # to find feet that balance
 LEAST = 1e-3  # of the mean load: no cell carries nothing
 
 
@@ -151,19 +153,29 @@ class _Stand:
             u[-NUISANCES + self.doubted] = v[1:]
 
     def drawn(self, count: int, rng: np.random.Generator) -> Array:
-        """Draw points of the prior, (count, unknowns): feet anywhere inside the outline."""
+        """Draw points of the prior, (count, unknowns): feet anywhere inside the outline.
+
+        Where the centre of mass is stated it lies between them.
+        """
         points = rng.standard_normal((count, self.size))
         low, high = (bound(self.problem.grid.outline, axis=0) for bound in (np.min, np.max))
         for x in points:
-            balanced = False
-            while not balanced:
+            for tries in range(TRIES):
+                if tries:
+                    x[SHARES : self.setup] = rng.standard_normal(self.setup - SHARES)
                 places = np.empty((FEET, 2))
                 for place in places:
                     place[:] = rng.uniform(low, high)
                     while not self._inside(place):
                         place[:] = rng.uniform(low, high)
                 x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
-                balanced = bool((self._shares(x) > 0.0).all())
+                if (self._shares(x) > 0.0).all():
+                    break
+            else:
+                raise PushwiseError(
+                    f"no three feet within the outline carry the stated centre of mass "
+                    f"{self.problem.prior.centre}: is it at the very rim?"
+                )
         return points
 
     def _inside(self, place: Array) -> bool:

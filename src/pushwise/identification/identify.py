@@ -26,7 +26,7 @@ from pushwise.physics.model import ObjectModel
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 
-__all__ = ["METHODS", "UNLIMITED", "identify"]
+__all__ = ["METHODS", "UNLIMITED", "identify", "stopped_at"]
 
 Array = NDArray[np.float64]
 
@@ -65,13 +65,18 @@ def identify(
     first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
     (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
     finger: with the friction it is believed to have; its height counts where pushes are simulated,
-    not in "convex" and "autograd". prior: what is believed of the object. anisotropy: of the board,
-    if known, as in `simulate`; it counts where the height does. budget: how many simulations of all
-    pushes the searching methods may use. batch: whether "descent" follows all pushes at once or one
-    by one. seed: of all that is random. callback: called with each improvement and the model then.
+    not in "convex" and "autograd". prior: what is believed of the object; "refine" and "feet" alone
+    take a stated centre of mass. anisotropy: of the board, if known, as in `simulate`; it counts
+    where the height does. budget: how many simulations of all pushes the searching methods may use.
+    batch: whether "descent" follows all pushes at once or one by one. seed: of all that is random.
+    callback: called with each improvement and the model then.
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    if prior is not None and prior.centre is not None and method not in ("refine", "feet"):
+        raise PushwiseError(
+            f"method {method} cannot take a stated centre of mass; refine and feet can."
+        )
     positive_number("budget", budget)
     rng = np.random.default_rng(non_negative_integer("seed", seed))
     problem = Problem(
@@ -127,6 +132,22 @@ def identify(
     return Identification(
         found, problem.finger_at(refined.u), Posterior(problem, refined), tuple(history), method
     )
+
+
+def stopped_at(
+    model: ObjectModel,
+    records: Sequence[PushRecord],
+    *,
+    finger: Finger,
+    prior: Prior,
+    method: str,
+) -> Identification:
+    """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
+    problem = Problem(model.grid, list(records), finger, prior)
+    noise, force_noise = _stated(problem.records)
+    u = problem.unknowns_of(model)
+    refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
+    return Identification(model, finger, Posterior(problem, refined), (), method)
 
 
 def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:

@@ -29,6 +29,7 @@ __all__ = [
     "linear",
     "picture",
     "sensor_noise",
+    "weights",
 ]
 
 Array = NDArray[np.float64]
@@ -97,7 +98,7 @@ def linear(
         (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
         centre_off(problem, u),
     ):
-        weight = _weights(r)
+        weight = weights(r)
         root = np.sqrt(weight)[:, None]
         rows = (root[..., None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
@@ -118,7 +119,7 @@ def evidence(H: Array, g: Array, value: float) -> float:
     return value + 0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
 
 
-def _weights(scaled: Array) -> Array:
+def weights(scaled: Array) -> Array:
     """Return the weight of each sample, (samples,), from innovations (samples, k)."""
     square = np.sum(scaled**2, axis=1)
     weight: Array = (DEGREES + scaled.shape[1]) / (DEGREES + square)
@@ -128,8 +129,8 @@ def _weights(scaled: Array) -> Array:
 def picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Collect what is known at u."""
     H, g, value = linear(problem, u, fit, errors, force_sigma)
-    weight = _weights(whitened(problem.shares, fit.residual, None, errors)[0])
-    return Refined(u, fit, errors, weight, H, evidence(H, g, value))
+    weight = weights(whitened(problem.shares, fit.residual, None, errors)[0])
+    return Refined(u, fit, errors, weight, H, evidence(H, g, value), problem.left_out)
 
 
 def best_picture(

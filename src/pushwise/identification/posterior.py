@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.identification.centre import centre_off
-from pushwise.identification.objective import Refined
+from pushwise.identification.centre import centre_by_log_mass, centre_off
+from pushwise.identification.objective import Refined, weights
 from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
 from pushwise.physics.constants import GRAVITY
@@ -51,8 +51,9 @@ class Posterior:
     @cached_property
     def _believed(self) -> Array:
         """Root of the information before the pushes: the identity, but for a stated centre."""
-        off = centre_off(self.problem, self.refined.u)[1].reshape(-1, self.problem.unknowns)
-        return np.asarray(np.linalg.cholesky(np.eye(self.problem.unknowns) + off.T @ off))
+        off, J = centre_off(self.problem, self.refined.u)
+        rows = (np.sqrt(weights(off))[:, None, None] * J).reshape(-1, self.problem.unknowns)
+        return np.asarray(np.linalg.cholesky(np.eye(self.problem.unknowns) + rows.T @ rows))
 
     def _log_std(self, rows: Array) -> tuple[Array, Array]:
         """Return standard deviations after and before the pushes of linear functions of u."""
@@ -96,12 +97,21 @@ class Posterior:
         D = self.centre_rows
         return D @ self.covariance @ D.T
 
+    @property
+    def centre_told(self) -> float:
+        """Share of the doubt about the centre of mass that the pushes removed.
+
+        What is doubted before them follows from the prior alone, a stated centre included.
+        """
+        before = np.linalg.solve(self._believed, self.centre_rows.T)
+        after = float(np.trace(self.centre_of_mass_covariance))
+        return 1.0 - float(np.sqrt(after / np.sum(before**2)))
+
     @cached_property
     def centre_rows(self) -> Array:
         """Derivatives of the centre of mass [m] in u, shape (2, unknowns)."""
         model = self.problem.model(self.refined.u)
-        arm = model.grid.centres - model.centre_of_mass
-        rows: Array = (model.mass[:, None] * arm / model.total_mass).T @ self._log_factors[0]
+        rows: Array = centre_by_log_mass(model) @ self._log_factors[0]
         return rows
 
     @cached_property
@@ -112,8 +122,7 @@ class Posterior:
         centre of mass would be off by about s times this, whatever the number of pushes.
         """
         model = self.problem.model(self.refined.u)
-        arm = model.grid.centres - model.centre_of_mass
-        rows = (model.mass[:, None] * arm / model.total_mass).T
+        rows = centre_by_log_mass(model)
         pattern = smooth_pattern(model.grid)
         return float(np.sqrt(np.trace(rows @ pattern @ rows.T)))
 

@@ -59,21 +59,13 @@ def _centre(posterior: Posterior) -> str:
     varies = posterior.problem.prior.friction_spread
     length = float(np.ptp(posterior.problem.grid.outline, axis=0).max())
     spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
-    off = np.linalg.norm(centre_off(posterior.problem, posterior.refined.u)[0], axis=1)
-    if posterior.problem.prior.centre is not None:
-        stated_x, stated_y = 1e3 * np.array(posterior.problem.prior.centre)
-        stated = f"centre of mass stated at ({stated_x:.1f}, {stated_y:.1f}) mm"
-        if off[0] > CONTRADICTS:
-            return (
-                f"{stated}, but the pushes put it at ({x:.1f}, {y:.1f}) mm, known to {spread}: is "
-                "the statement wrong, or does friction vary more than is believed?"
-            )
-        return f"{stated}, with the pushes at ({x:.1f}, {y:.1f}) mm, known to {spread}."
     if size[1] > length * (FINE if varies is None else COARSE):
         return (
             f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "
             "bound the variation of friction, push faster, or measure forces."
         )
+    if posterior.problem.prior.centre is not None:
+        return _stated_centre(posterior, f"({x:.1f}, {y:.1f}) mm, known to {spread}")
     known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}"
     if varies is None:
         return f"{known}."
@@ -82,6 +74,22 @@ def _centre(posterior: Posterior) -> str:
         f"{known}, if friction varies by no more than {varies:.0%} over the object "
         f"(each 10% would make it {more:.1f} mm uncertain)."
     )
+
+
+def _stated_centre(posterior: Posterior, found: str) -> str:
+    """Say what the pushes add to a centre of mass that was stated."""
+    prior = posterior.problem.prior
+    x, y = 1e3 * np.array(prior.centre)
+    stated = f"centre of mass stated at ({x:.1f}, {y:.1f}) mm to {1e3 * prior.centre_doubt:.1f} mm"
+    (off,) = np.linalg.norm(centre_off(posterior.problem, posterior.refined.u)[0], axis=1)
+    if off > CONTRADICTS:
+        return (
+            f"{stated}, but the pushes put it at {found}: is the statement wrong, or does friction "
+            "vary more than is believed?"
+        )
+    if posterior.centre_told < UNKNOWN:
+        return f"{stated}; the pushes tell no more of it."
+    return f"{stated}; with the pushes it is at {found}."
 
 
 def total_mass_determined(posterior: Posterior) -> bool:
