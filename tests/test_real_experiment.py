@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import Row, compare, run
+from pushwise.experiments.real import Row, compare, order_of, run
 from pushwise.experiments.real_data import POSES, real_sets
 from pushwise.experiments.real_forces import SAMPLE, friction_rows
 from pushwise.experiments.real_learning import (
@@ -97,6 +98,19 @@ def test_any_table_with_the_columns_is_learned(
     methods = [row["method"] for row in json.loads(more)]
     assert len(said) == 2
     assert set(methods) == {*rows, SETUP_STATED} and len(methods) == len(set(methods))
+
+
+def test_the_first_pushes_are_learned_from_and_then_random_ones(tmp_path: Path) -> None:
+    """Take a fifth at random, as published predictions did, and others as they were made."""
+    _write_table(tmp_path, pushes=21)
+    (data,) = real_sets(tmp_path)
+    made = list(range(20))
+    assert order_of(data, 5, 0).tolist() == made
+    assert order_of(data, 5, 1).tolist() != made
+    assert order_of(data, 4, 0).tolist() != made
+    assert sorted(order_of(data, 4, 0).tolist()) == made
+    silent = replace(data, published={})
+    assert order_of(silent, 4, 0).tolist() == made
 
 
 def test_the_height_of_a_push_is_read(tmp_path: Path) -> None:

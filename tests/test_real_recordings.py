@@ -70,7 +70,7 @@ def test_a_long_push_is_cut_where_the_finger_pushes(tmp_path: Path) -> None:
     assert recorded is not None and data.touching
     # 10 before the corner, one around it, and 7 after: the finger leaves at 188 mm.
     assert (recorded.pieces, recorded.bent, recorded.thrown, recorded.still) == (17, 1, 0, 0)
-    assert len(data.records) == 17 and order_of(data, 3).tolist() == list(range(17))
+    assert len(data.records) == 17 and order_of(data, 9, 3).tolist() == list(range(17))
     for before, after in pairwise(data.records[:10]):
         assert before.pose[-1] == pytest.approx(after.pose[0])
     for record in data.records:

@@ -168,7 +168,9 @@ def real(
     pushes: Annotated[
         list[int] | None, typer.Option(help="Learn from so many; 0 for a fifth of a set.")
     ] = None,
-    draws: Annotated[int, typer.Option(help="Random choices of the pushes learned from.")] = 3,
+    draws: Annotated[
+        int, typer.Option(help="Choices of the pushes learned from: the first, then random.")
+    ] = 3,
     only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = "",
     outline: Annotated[
         Path | None,

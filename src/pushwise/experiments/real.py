@@ -1,10 +1,11 @@
 """`pushwise experiment real`: pushes other laboratories recorded, learned from few, and predicted.
 
-From k random pushes of a set (start and end pose, the finger's path), or from the first k pieces
-of a long one, the load, the finger's friction and the errors of the set-up are learned; all other
-pushes are predicted from where they start. Where files state the centre of mass, the load is
-centred there, as that of known feet is. How patchy the load may be is chosen by the evidence; from
-few pushes the mean of such a load and of all triples of feet that explain the pushes is taken.
+From k pushes of a set (start and end pose, the finger's path), the first ones and random ones, or
+from the first k pieces of a long one, the load, the finger's friction and the errors of the set-up
+are learned; all other pushes are predicted from where they start. Where files state the centre of
+mass, the load is centred there, as that of known feet is. How patchy the load may be is chosen by
+the evidence; from few pushes the mean of such a load and of all triples of feet that explain the
+pushes is taken.
 Beside it: the same with an even load, the known feet where an object stands on some, and what
 others predicted, each on the same pushes.
 """
@@ -55,7 +56,7 @@ class Row:
 
     set: str
     pushes: int  # learned from
-    draw: int  # which random ones; 0 for the first ones of a recording
+    draw: int  # which ones: 0 for the first, else random ones; see `order_of`
     method: str
     mm: float  # mean distance of the tracked origins
     deg: float  # mean difference of the angles
@@ -79,15 +80,18 @@ def errors(ends: Array, seen: Array) -> tuple[float, float, float]:
     return float(mm.mean()), float(np.degrees(turn).mean()), float((mm + 1e3 * EDGE * turn).mean())
 
 
-def order_of(data: RealSet, draw: int) -> NDArray[np.int_]:
-    """Return the pushes of a set in the order in which they are learned from.
+def order_of(data: RealSet, pushes: int, draw: int) -> NDArray[np.int_]:
+    """Return the pushes of a set in the order in which so many of them are learned from.
 
-    Random; but the pieces of a recording resemble their neighbours, so that there the first ones
-    are learned from and the later ones predicted.
+    As they were made, and then at random. The fifth that published predictions were learned from
+    was random, and so is ours; pieces of a recording resemble their neighbours, so that there the
+    first ones are learned from and the later ones predicted.
     """
-    if data.recorded is not None:
-        return np.arange(len(data.records))
-    return np.random.default_rng(draw).permutation(len(data.records))
+    made = np.arange(len(data.records))
+    as_published = bool(data.published) and pushes == fifth_of(data)
+    if data.recorded is not None or (draw == 0 and not as_published):
+        return made
+    return np.random.default_rng(draw).permutation(made)
 
 
 def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> Iterator[Row]:
@@ -95,7 +99,7 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
 
     ablate: also learn without each addition to the model, see `learn_without`.
     """
-    order = order_of(data, draw)
+    order = order_of(data, pushes, draw)
     learned = [data.records[i] for i in order[:pushes]]
     held = order[pushes:]
     others = [data.records[i] for i in held]
@@ -147,9 +151,14 @@ def near_feet(model: ObjectModel, feet: Array | None) -> float | None:
     return float(load @ np.mean(gap <= NEAR_FEET, axis=1) / load.sum())
 
 
+def fifth_of(data: RealSet) -> int:
+    """Return how many pushes are a fifth of a set."""
+    return round(SHARE * len(data.records))
+
+
 def counts_of(data: RealSet, counts: Sequence[int]) -> list[int]:
     """Return from how many pushes to learn; 0 stands for a fifth of them."""
-    wanted = {k or round(SHARE * len(data.records)) for k in counts}
+    wanted = {k or fifth_of(data) for k in counts}
     return sorted(k for k in wanted if k < len(data.records))
 
 
@@ -168,7 +177,7 @@ def run(
 ) -> str:
     """Compare on all sets below a folder; write rows, table and figure, and return the table.
 
-    counts: pushes to learn from, 0 for a fifth of a set; draws: how many random choices of them;
+    counts: pushes to learn from, 0 for a fifth of a set; draws: how many choices of them;
     only: what a set's name must contain; outline, radius: see `given`; ablate: see `compare`. What
     `output` holds of other sets from earlier runs is kept.
     """
