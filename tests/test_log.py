@@ -137,11 +137,15 @@ def test_a_torn_line_is_ignored_with_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_writer_continues_a_torn_log(tmp_path: Path) -> None:
-    """Cut off a torn line, and the last push when asked to, before writing on."""
+    """Cut off a torn push, and the last one when asked to, before writing on."""
     path = tmp_path / "log.csv"
     pw.PushLog([a_record(5), a_record(6)]).save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
+    with LogWriter(path) as writer:
+        assert writer.pushes == 1
+        writer.append(a_record(6))
+    assert path.read_bytes() == whole
     with LogWriter(path, drop_last=True) as writer:
         assert writer.pushes == 1
         writer.append(a_record(6))

@@ -140,3 +140,12 @@ def test_a_jaw_that_rocks_holds() -> None:
     done = pw.worlds.grasp(heavy, (0.0311255924785514, -0.23697416994135018, 4.399033391383359))
     assert done.held
     assert done.raised > 0.09
+
+
+def test_what_is_flatter_than_its_feet_is_refused() -> None:
+    """Name the cell and what MuJoCo needs; and refuse a seed that is none."""
+    grid = pw.CellGrid([(0.0, 0.0), (0.02, 0.0), (0.0, 0.02)], 0.02, heights=[4e-4] * 3)
+    with pytest.raises(PushwiseError, match=r"higher than 0.5 mm; cell 0 is 0.4 mm high"):
+        pw.worlds.MuJoCo(pw.ObjectModel(grid, 0.1, 0.3))
+    with pytest.raises(PushwiseError, match="seed must"):
+        stage("hammer", pw.Table(), seed=-1)

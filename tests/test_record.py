@@ -8,13 +8,16 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import pushwise as pw
 from pushwise.experiments import referee
 from pushwise.physics.loss import loss
 
+ABSENT: Any = None  # a world that cannot be pushed in
 # Worlds must run where there is no display.
 HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
 
@@ -74,6 +77,19 @@ def test_a_killed_recording_goes_on_to_the_same_log(whole: Path, tmp_path: Path)
     assert run(path).returncode == 0
     assert path.read_bytes() == whole.read_bytes()
     assert path.with_suffix(".json").read_bytes() == whole.with_suffix(".json").read_bytes()
+
+
+def test_a_log_that_has_enough_is_left_as_it_is(tmp_path: Path) -> None:
+    """Push nothing again: a real push cannot be made twice."""
+    thing = pw.objects.load("crimp")
+    path = tmp_path / "log.csv"
+    world = pw.worlds.Ideal(thing.sample(np.random.default_rng(0)), seed=0)
+    pw.worlds.record(world, path, grid=thing.grid, pushes=3, seed=1)
+    before = path.read_bytes()
+    for pushes in (3, 2):
+        log = pw.worlds.record(ABSENT, path, grid=thing.grid, pushes=pushes, seed=1)
+        assert len(log) == 3
+        assert path.read_bytes() == before
 
 
 def test_other_logs_are_left_alone(whole: Path) -> None:

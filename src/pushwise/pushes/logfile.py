@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.physics.actions import Push
@@ -184,19 +183,20 @@ def _refused(path: Path, line: int, why: str) -> PushwiseError:
 
 
 class LogWriter:
-    """Appends records to a log's CSV file, row by row."""
+    """Appends records to a log's CSV file, a whole push at once."""
 
     def __init__(self, path: Path, *, drop_last: bool = False) -> None:
-        """Open a file that is new or a log already; a torn last line is cut off.
+        """Open a file that is new or a log already; a push whose last line is torn is cut off.
 
-        drop_last: cut off the last push too, which may be incomplete.
+        drop_last: cut off the last push, torn or not.
         """
         self.pushes = 0
         """How many pushes the file holds."""
         self._forces: bool | None = None
         if path.exists():
             self.pushes, self._forces = _cut(path, drop_last)
-        self._file = path.open("a", encoding="utf-8", newline="")
+        # Unbuffered: the system gets a push in one piece, so that no kill leaves half of it.
+        self._file = path.open("ab", buffering=0)
 
     def append(self, record: PushRecord) -> None:
         """Write one record as the next push."""
@@ -207,25 +207,20 @@ class LogWriter:
                 "a log holds motion on the table; leave out a record whose object fell."
             )
         forces = record.force is not None
+        lines: list[tuple[str, ...]] = []
         if self._forces is None:
             self._forces = forces
-            self._write(_COLUMNS + _FORCES if forces else _COLUMNS)
+            lines.append(_COLUMNS + _FORCES if forces else _COLUMNS)
         if forces != self._forces:
             raise PushwiseError("a log has forces for all of its pushes or for none.")
         table = [record.t[:, None], record.pose, record.finger]
         if record.force is not None:
             table.append(record.force)
-        row: NDArray[np.float64]
-        for row in np.hstack(table):
-            self._write((self.pushes, *row.tolist()))
+        # str of a float is the shortest text that reads back as the same number.
+        lines += [(str(self.pushes), *map(str, row)) for row in np.hstack(table).tolist()]
+        self._file.write("".join(",".join(line) + "\n" for line in lines).encode())
         os.fsync(self._file.fileno())
         self.pushes += 1
-
-    def _write(self, cells: tuple[object, ...]) -> None:
-        """Write one row and hand it to the system at once."""
-        # repr of a float is the shortest text that reads back as the same number.
-        self._file.write(",".join(str(cell) for cell in cells) + "\n")
-        self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
@@ -239,14 +234,15 @@ class LogWriter:
 
 
 def _cut(path: Path, drop_last: bool) -> tuple[int, bool | None]:
-    """Cut a torn line, or the last push, off; return the number of pushes and whether with forces.
+    """Cut a torn push, or the last one, off; return the number of pushes and whether with forces.
 
     The latter is None for a file without a line of column names.
     """
     content = path.read_bytes()
     names, *rows = content[: content.rfind(b"\n") + 1].splitlines(keepends=True) or [b""]
     ids = [row.split(b",", 1)[0] for row in rows]
-    if drop_last and rows:
+    torn = not content.endswith(b"\n")  # a push is written at once: all of it may be lacking
+    if (drop_last or torn) and rows:
         rows = rows[: ids.index(ids[-1])]
     with path.open("r+b") as file:
         file.truncate(len(names) + sum(map(len, rows)))

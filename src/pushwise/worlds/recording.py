@@ -42,7 +42,8 @@ def record(
 
     The object is put back before each push, as in the paper, so that push k depends on `seed`
     and k alone: a log that was cut short is continued to the same bytes. Pushes that throw the
-    object off the table are left out and drawn again. A file that holds another log is refused.
+    object off the table are left out and drawn again. A file that holds another log is refused,
+    and one that holds as many pushes or more is left as it is.
 
     table, finger: what is there; the defaults of a world when not given. noise: what the log
     says about the measurements. on_push: called with the number of pushes done, after each.
@@ -75,8 +76,7 @@ def _opened(path: Path, log: PushLog) -> LogWriter:
         raise PushwiseError(
             f"{path} holds another log, and a log is never overwritten; choose another file."
         )
-    # The last push may be incomplete; it is made again and comes out the same.
-    return LogWriter(path, drop_last=True)
+    return LogWriter(path)
 
 
 def _one_push(

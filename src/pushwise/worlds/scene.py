@@ -152,6 +152,11 @@ def _cells_on_a_root(model: ObjectModel) -> str:
 def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
     """Return a cell's box, which carries its mass, and its foot, which rubs."""
     half = 0.5 * model.grid.cell_size
+    if model.grid.heights[i] <= _FOOT:
+        raise PushwiseError(
+            f"MuJoCo needs objects higher than {1e3 * _FOOT:g} mm; cell {i} is "
+            f"{1e3 * model.grid.heights[i]:g} mm high."
+        )
     height = 0.5 * (model.grid.heights[i] - _FOOT)
     foot = half / 3**0.5
     return (

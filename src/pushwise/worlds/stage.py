@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise import objects, worlds
+from pushwise.checks import non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
@@ -39,7 +40,7 @@ def stage(what: str, table: Table, *, world: str = "mujoco", seed: int = 0) -> S
     file `pushwise scan` reads, which gets random ones too; or a model, which keeps its own.
     world: of `WORLDS`. seed: decides masses, frictions, the pose and the noise.
     """
-    rng = np.random.default_rng([seed, 7])
+    rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
     thing = _hidden(what, rng)
     outline = thing.outline if isinstance(thing, Thing) else thing.grid.outline
     made: SimulatedWorld = getattr(worlds, WORLDS[world])(
