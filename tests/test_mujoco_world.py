@@ -146,6 +146,6 @@ def test_what_is_flatter_than_its_feet_is_refused() -> None:
     """Name the cell and what MuJoCo needs; and refuse a seed that is none."""
     grid = pw.CellGrid([(0.0, 0.0), (0.02, 0.0), (0.0, 0.02)], 0.02, heights=[4e-4] * 3)
     with pytest.raises(PushwiseError, match=r"higher than 0.5 mm; cell 0 is 0.4 mm high"):
-        pw.worlds.MuJoCo(pw.ObjectModel(grid, 0.1, 0.3))
+        pw.worlds.MuJoCo(pw.ObjectModel(grid, [0.1] * 3, 0.3))
     with pytest.raises(PushwiseError, match="seed must"):
         stage("hammer", pw.Table(), seed=-1)
