@@ -117,15 +117,17 @@ class Bag:
         self.add(topic, kind, t, self.make(kind, self.header(t, frame), pose), late=late)
 
     def transform(
-        self, topic: str, t: float, parent: str, child: str, place: Array, turn: Any
-    ) -> None:
+        self, topic: str, t: float, parent: str, child: str, place: Array, turn: Any, *,
+        late: float = 0.002, stamped: bool = True,
+    ) -> None:  # fmt: skip
         """Add a TFMessage with one transform."""
         move = self.make("geometry_msgs/msg/Transform", self.vector(*place), turn)
-        stamped = self.make(
-            "geometry_msgs/msg/TransformStamped", self.header(t, parent), child, move
-        )
+        header = self.header(t, parent)
+        if not stamped:
+            header.stamp = self.make("builtin_interfaces/msg/Time", 0, 0)
+        part = self.make("geometry_msgs/msg/TransformStamped", header, child, move)
         kind = "tf2_msgs/msg/TFMessage"
-        self.add(topic, kind, t, self.make(kind, [stamped]))
+        self.add(topic, kind, t, self.make(kind, [part]), late=late)
 
     def wrench(self, topic: str, t: float, force: Array, *, frame: str = "table") -> None:
         """Add a WrenchStamped."""

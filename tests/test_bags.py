@@ -157,6 +157,123 @@ def test_frames_of_a_tree_are_followed(kind: str, truth: Session, tmp_path: Path
     assert found.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("late", "stamped", "note"),
+    [
+        (0.5, True, "are their clocks the same? /tf:box 0.000 s, /tip 0.500 s"),
+        (0.05, True, None),
+        (0.05, False, "/tf:box has no stamps: its times are those of arrival"),
+    ],
+)
+def test_the_clocks_of_transforms_are_compared(
+    late: float, stamped: bool, note: str | None, truth: Session, tmp_path: Path
+) -> None:
+    """Name a frame whose transforms arrive with another delay than a topic, or have no stamps."""
+    bag = Bag("mcap")
+    # Sent once, long before the recording began: its delay is none of a clock.
+    bag.transform("/tf", -90.0, "table", "mark", np.zeros(3), bag.spin(0.0), late=90.0)
+    for k in range(0, len(truth.t), 10):
+        x, y, theta = truth.pose[k]
+        place, turn = np.array([x, y, 0.0]), bag.spin(theta)
+        # A clock that is exactly right is a clock.
+        bag.transform("/tf", truth.t[k], "mark", "box", place, turn, late=0.0, stamped=stamped)
+        bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0, late=late)
+    path = bag.write(tmp_path)
+    (recording,) = pw.read_recordings(path, object="/tf:box", finger="/tip", frame="table")
+    assert len(recording.object.t) == len(truth.t) // 10
+    if note is None:
+        assert recording.notes == ()
+    else:
+        assert note in recording.notes[0]
+
+
+def test_nothing_is_filled_in_where_transforms_are_missing(truth: Session, tmp_path: Path) -> None:
+    """Drop and count what is in a frame that no transform places at the time."""
+    bag = Bag("mcap")
+    bag.transform("/tf_static", 5.0, "world", "table", np.zeros(3), bag.spin(0.0))
+    bag.transform("/tf", 6.0, "world", "base", np.zeros(3), bag.spin(0.0))
+    lost = truth.pushes[1][0] + 0.5
+    last = truth.t[-1] - 0.5
+    missing = 0
+    for k in range(0, len(truth.t), 10):
+        t = truth.t[k]
+        # A camera that swings by 0.2 rad, and jumps while nobody tells.
+        swing = 0.1 * np.sin(t) + (0.1 if t > lost else 0.0)
+        c, s = np.cos(swing), np.sin(swing)
+        x, y, theta = truth.pose[k]
+        bag.pose("/box", t, c * x + s * y, c * y - s * x, theta - swing, frame="camera")
+        bag.pose("/tip", t, *truth.finger[k], 0.0)
+        fx, fy = truth.force[k]
+        bag.wrench("/ft", t, np.array([c * fx + s * fy, c * fy - s * fx, 0.0]), frame="camera")
+        if lost < t < lost + 1.0 or t > last:
+            missing += 1
+        else:
+            bag.transform("/tf", t, "base", "camera", np.zeros(3), bag.spin(swing))
+    path = bag.write(tmp_path)
+    (recording,) = pw.read_recordings(path, **TOPICS, wrench="/ft", frame="table")
+    assert missing > 140
+    for stream, values in ((recording.object, truth.pose), (recording.force, truth.force)):
+        assert stream is not None
+        ((start, seconds),) = stream.gaps
+        assert (start, seconds) == pytest.approx((lost, 1.0), abs=0.011)
+        assert stream.t[-1] == pytest.approx(last, abs=0.011)
+        want = values[np.round(1e3 * stream.t).astype(int)]
+        assert stream.values[:, :2] == pytest.approx(want[:, :2], abs=1e-6)
+        assert (stream.not_placed, stream.not_finite) == (missing, 0)
+    assert recording.finger.not_placed == 0
+    words = pw.cut_pushes([recording]).summary()
+    assert f"{missing} while transforms are missing: dropped" in words
+
+
+def test_forces_are_dropped_where_the_finger_that_turns_them_is_not_seen(
+    truth: Session, tmp_path: Path
+) -> None:
+    """Drop forces in the finger's axes while it is not seen; refuse transforms of another time."""
+    bag = Bag("mcap")
+    lost = truth.pushes[1][0] + 0.5
+    for k in range(0, len(truth.t), 10):
+        t = truth.t[k]
+        bag.pose("/box", t, *truth.pose[k])
+        bag.wrench("/ft", t, np.append(truth.force[k], 0.0), frame="sensor")
+        if not lost < t < lost + 1.0:
+            bag.pose("/tip", t, *truth.finger[k], 0.0)
+    for t in (100.0, 100.1):
+        bag.transform("/tf", t, "world", "table", np.zeros(3), bag.spin(0.0))
+    path = bag.write(tmp_path)
+    (recording,) = pw.read_recordings(path, **TOPICS, wrench="/ft")
+    assert recording.force is not None
+    assert [s for s, _ in recording.force.gaps] == pytest.approx([lost], abs=0.011)
+    assert recording.force.not_placed == len(truth.t) // 10 - len(recording.finger.t)
+    with pytest.raises(PushwiseError, match=r"'table' to 'world' are missing at all times") as no:
+        pw.read_recordings(path, **TOPICS, frame="world")
+    assert str(path) in str(no.value)
+
+
+def test_a_frame_on_the_way_has_one_parent(truth: Session, tmp_path: Path) -> None:
+    """Refuse a frame that is given in two others, but only where it is needed."""
+    bag = Bag("mcap")
+    for k in range(0, len(truth.t), 10):
+        t, turn = truth.t[k], bag.spin(truth.pose[k, 2])
+        x, y = truth.pose[k, :2]
+        bag.transform("/tf", t, "table", "box", np.array([x, y, 0.0]), turn)
+        bag.transform("/tf", t, "table", "seen", np.array([x, y, 0.0]), turn)
+        bag.transform("/tf", t + 0.005, "camera", "seen", np.array([x, y, 0.0]), turn)
+        # What is above both frames is not needed.
+        bag.transform("/tf", t, ("map", "odom")[k // 10 % 2], "table", np.zeros(3), bag.spin(0.0))
+        bag.pose("/tip", t, *truth.finger[k], 0.0)
+    path = bag.write(tmp_path)
+    (recording,) = pw.read_recordings(path, object="/tf:box", finger="/tip", frame="table")
+    assert len(recording.object.t) == len(truth.t) // 10
+    for child, frame, refused in (
+        ("seen", "table", "'seen' must be given in one frame; its transforms are in camera, table"),
+        ("box", "odom", "'table' must be given in one frame; its transforms are in map, odom"),
+        ("box", None, "'table' must be given in one frame; its transforms are in map, odom"),
+    ):
+        with pytest.raises(PushwiseError, match=refused) as no:
+            pw.read_recordings(path, object=f"/tf:{child}", finger="/tip", frame=frame)
+        assert str(path) in str(no.value)
+
+
 def test_the_force_may_be_the_reaction_and_have_an_offset(truth: Session, tmp_path: Path) -> None:
     """Negate the force on the finger, take off what is read in the air, and say both."""
     bag = Bag("ros1")

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pushwise.errors import PushwiseError
-from pushwise.pushes.poses import Frames, Poses, interpolated, planar, sorted_poses, unit_rows
+from pushwise.pushes.clocks import Clocks, clock_notes, times
+from pushwise.pushes.poses import Poses, here, interpolated, planar, sorted_poses, unit_rows
 from pushwise.pushes.stream import Recording, Stream
+from pushwise.pushes.transforms import Frames
 
 __all__ = ["read_bag"]
-
-Array = NDArray[np.float64]
 
 _POSES: dict[str, Callable[[Any], tuple[Any, Any, str]]] = {
     # position, orientation and the name of the frame that moves
@@ -45,8 +45,6 @@ _POSES: dict[str, Callable[[Any], tuple[Any, Any, str]]] = {
 }
 _TREES = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
 _WRENCH = "geometry_msgs/msg/WrenchStamped"
-_LATE = 0.1  # s by which the delays of two topics may differ
-_STATIC = "tf_static"  # how the topic of transforms that never change ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +83,15 @@ def read_bag(
             raise PushwiseError(f"{path}: choose a topic with {called}; {_listed(bag)}.")
     assert object is not None and finger is not None
     frames = _frames(bag)
-    seen, clock = _poses(bag, frames, object, frame and frame.lstrip("/"))
-    tip, tip_clock = _poses(bag, frames, finger, seen.parent)
-    clocks = {object: clock, finger: tip_clock}
+    seen = _poses(bag, frames, object, frame and frame.lstrip("/"))
+    tip = _poses(bag, frames, finger, seen.parent)
+    clocks = {**seen.clocks, **tip.clocks}
     begin = min(np.nanmin(seen.t), np.nanmin(tip.t))
     forces = None
     notes: list[str] = []
     if wrench is not None:
-        forces, clocks[wrench], notes = _forces(bag, frames, wrench, tip, begin)
+        forces, force_clocks, notes = _forces(bag, frames, wrench, tip, begin)
+        clocks.update(force_clocks)
     values, flat = planar(f"{path.name} {object}", seen)
     return Recording(
         path.name,
@@ -102,12 +101,17 @@ def read_bag(
             seen.t[flat] - begin,
             values[flat],
             not_planar=int((~flat).sum()),
+            not_placed=seen.not_placed,
         ),
         Stream.ordered(
-            "finger", f"{finger} ({_type(bag, finger)})", tip.t - begin, tip.rows[:, :2]
+            "finger",
+            f"{finger} ({_type(bag, finger)})",
+            tip.t - begin,
+            tip.rows[:, :2],
+            not_placed=tip.not_placed,
         ),
         forces,
-        (*notes, *_clock_notes(clocks)),
+        (*notes, *clock_notes(clocks)),
     )
 
 
@@ -145,8 +149,8 @@ def _read(path: Path, chosen: list[str]) -> _Bag:
     return _Bag(path, types, counts, messages)
 
 
-def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> tuple[Poses, float | None]:
-    """Return the poses of a topic, or of a frame in a tree, in a frame; and their clock."""
+def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> Poses:
+    """Return the poses of a topic, or of a frame in a tree, in a frame."""
     topic, _, child = name.partition(":")
     kind = _type(bag, topic)
     if kind in _TREES:
@@ -155,10 +159,7 @@ def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> tuple[Pos
                 f"{bag.path}: choose a frame of {topic}, as in {topic}:box, from "
                 f"{', '.join(frames.names()) or 'none'}; got {child!r}."
             )
-        try:
-            return frames.poses(child, frame), 0.0
-        except PushwiseError as error:
-            raise PushwiseError(f"{bag.path}: {error}") from None
+        return frames.poses(child, frame)
     if kind not in _POSES:
         kinds = ", ".join((*_POSES, _TREES[0]))
         raise PushwiseError(
@@ -166,12 +167,13 @@ def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> tuple[Pos
             f"{_listed(bag)}."
         )
     messages = _messages(bag, topic)
-    t, clock = _stamps(messages)
+    t, clock = _times(messages)
     parts = [_POSES[kind](message) for _, message in messages]
     rows = np.array([[p.x, p.y, p.z, q.x, q.y, q.z, q.w] for p, q, _ in parts])
-    poses = Poses(_frame_of(bag, topic), parts[0][2].lstrip("/"), t, unit_rows(rows))
+    moves = parts[0][2].lstrip("/")
+    poses = Poses(_frame_of(bag, topic), moves, t, unit_rows(rows), {topic: clock})
     if frame is None or frame == poses.parent:
-        return poses, clock
+        return poses
     carried = frames.carried(poses, frame)
     if carried is None:
         known = ", ".join(frames.names()) or "none"
@@ -179,13 +181,13 @@ def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> tuple[Pos
             f"{bag.path}: {topic} is in frame {poses.parent!r}, not in {frame!r}, and no "
             f"transforms lead there; frames in the transforms: {known}."
         )
-    return carried, clock
+    return carried
 
 
 def _forces(
     bag: _Bag, frames: Frames, topic: str, tip: Poses, begin: float
-) -> tuple[Stream, float | None, list[str]]:
-    """Return the forces turned into the table frame, their clock, and what had to be assumed."""
+) -> tuple[Stream, Clocks, list[str]]:
+    """Return the forces turned into the table frame, their clocks, and what had to be assumed."""
     kind = _type(bag, topic)
     if kind != _WRENCH:
         raise PushwiseError(
@@ -193,82 +195,49 @@ def _forces(
             f"{_listed(bag)}."
         )
     messages = _messages(bag, topic)
-    t, clock = _stamps(messages)
+    t, clock = _times(messages)
+    clocks = {topic: clock}
     vectors = [message.wrench.force for _, message in messages]
     force = np.array([[f.x, f.y, f.z] for f in vectors])
     given = _frame_of(bag, topic)
     notes = []
-    placed = frames.at(given, tip.parent, t)
-    if placed is None and given and np.isfinite(tip.rows).all(axis=1).any():
-        placed = interpolated(sorted_poses(tip), t)
+    found = frames.at(given, tip.parent, t)
+    if found is not None:
+        rows = found.rows
+        clocks.update(found.clocks)
+    elif given and np.isfinite(tip.rows).all(axis=1).any():
+        rows = interpolated(sorted_poses(tip), t)
         if given != tip.child:
             notes.append(
                 f"the bag does not place the force's frame {given!r}: taken for the finger's"
             )
-    elif placed is None:
+    else:
+        rows = here(len(t))
         notes.append(
             f"the force's frame {given!r} is not placed: its axes are taken for those of "
             f"{tip.parent!r}"
         )
-        placed = unit_rows(np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (len(t), 1)))
-    turned = Rotation.from_quat(placed[:, 3:]).apply(force)
-    stream = Stream.ordered("force", f"{topic} ({kind} in {given!r})", t - begin, turned[:, :2])
-    return stream, clock, notes
+    known = np.isfinite(rows.sum(axis=1))
+    turn = Rotation.from_quat(np.where(known[:, None], rows, here(1))[:, 3:])
+    stream = Stream.ordered(
+        "force",
+        f"{topic} ({kind} in {given!r})",
+        t[known] - begin,
+        turn.apply(force)[known, :2],
+        not_placed=int((~known).sum()),
+    )
+    return stream, clocks, notes
 
 
 def _frames(bag: _Bag) -> Frames:
     """Return the tree of all transforms in a bag."""
-    found: dict[str, list[tuple[str, float, list[float]]]] = {}
-    fixed = set()
-    for topic, messages in bag.messages.items():
-        if bag.types[topic] not in _TREES:
-            continue
-        for _, message in messages:
-            for part in message.transforms:
-                child = part.child_frame_id.lstrip("/")
-                p, q = part.transform.translation, part.transform.rotation
-                row = [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
-                stamp = _seconds(part.header.stamp)
-                found.setdefault(child, []).append((part.header.frame_id.lstrip("/"), stamp, row))
-                if topic.endswith(_STATIC):
-                    fixed.add(child)
-    edges = []
-    for child, parts in found.items():
-        rows = unit_rows(np.array([row for *_, row in parts]))
-        stamps = np.array([stamp for _, stamp, _ in parts])
-        edges.append(Poses(parts[0][0], child, stamps, rows))
-    return Frames(edges, fixed)
+    trees = {topic: sent for topic, sent in bag.messages.items() if bag.types[topic] in _TREES}
+    return Frames(str(bag.path), trees)
 
 
-def _stamps(messages: list[tuple[int, Any]]) -> tuple[Array, float | None]:
-    """Return the times of messages [s], and their clock: how long after its stamp one arrives.
-
-    Without stamps the times are those of arrival, and the clock is None.
-    """
-    arrivals = np.array([1e-9 * arrival for arrival, _ in messages])
-    stamps = np.array([_seconds(message.header.stamp) for _, message in messages])
-    if not stamps.any():
-        return arrivals, None
-    return stamps, float(np.median(arrivals - stamps))
-
-
-def _seconds(stamp: Any) -> float:
-    """Return a stamp in seconds; to a quarter of a microsecond, as far from 1970 as we are."""
-    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
-
-
-def _clock_notes(clocks: dict[str, float | None]) -> list[str]:
-    """Say which topics have no stamps, and which clocks do not agree."""
-    notes = [
-        f"{name} has no stamps: its times are those of arrival"
-        for name, clock in clocks.items()
-        if clock is None
-    ]
-    late = {name: clock for name, clock in clocks.items() if clock}
-    if len(late) > 1 and max(late.values()) - min(late.values()) > _LATE:
-        words = ", ".join(f"{name} {clock:.3f} s" for name, clock in late.items())
-        notes.append(f"messages arrive late by unequal times, are their clocks the same? {words}")
-    return notes
+def _times(messages: list[tuple[int, Any]]) -> tuple[NDArray[np.float64], float | None]:
+    """Return the times of messages [s], and their clock."""
+    return times([arrival for arrival, _ in messages], [m.header for _, m in messages])
 
 
 def _frame_of(bag: _Bag, topic: str) -> str:

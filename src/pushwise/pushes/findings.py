@@ -146,6 +146,7 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
         "not_finite": stream.not_finite,
         "jumps": stream.jumps,
         "not_planar": stream.not_planar,
+        "not_placed": stream.not_placed,
     }
 
 
@@ -166,6 +167,7 @@ def _stream_words(stream: Stream) -> str:
         (stream.not_finite, "without numbers: dropped"),
         (stream.jumps, "far from both neighbours: dropped"),
         (stream.not_planar, "lifted or tilted: dropped"),
+        (stream.not_placed, "while transforms are missing: dropped"),
     ):
         if count:
             words.append(f"{count} {what}")

@@ -1,4 +1,4 @@
-"""Poses in space, the tree of frames a robot publishes, and how they become planar.
+"""Poses in space, and how they become planar.
 
 A pose is a row (x, y, z, qx, qy, qz, qw): the place of a frame in its parent and its rotation as a
 unit quaternion.
@@ -6,15 +6,27 @@ unit quaternion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pushwise.errors import PushwiseError
+from pushwise.pushes.clocks import Clocks
+from pushwise.pushes.stream import seen_at
 
-__all__ = ["Frames", "Poses", "interpolated", "planar", "sorted_poses", "unit_rows"]
+__all__ = [
+    "Poses",
+    "compose",
+    "here",
+    "interpolated",
+    "inverse",
+    "placed",
+    "planar",
+    "sorted_poses",
+    "unit_rows",
+]
 
 Array = NDArray[np.float64]
 
@@ -36,78 +48,34 @@ class Poses:
     """Stamps [s], shape (k,), in the order of the messages."""
     rows: Array
     """(x, y, z, qx, qy, qz, qw) [m], shape (k, 7)."""
+    clocks: Clocks = field(default_factory=dict)
+    """Those of everything they were made from."""
+    not_placed: int = 0
+    """How many more there were, at times when nothing told where their frame is."""
 
 
-class Frames:
-    """The tree of frames that transform messages describe."""
+def here(count: int) -> Array:
+    """Return the poses (count, 7) of a frame in itself."""
+    return np.tile(_HERE, (count, 1))
 
-    def __init__(self, edges: list[Poses], fixed: set[str]) -> None:
-        """Take the poses of every frame in its parent; those of `fixed` frames never change."""
-        self._edges = {edge.child: sorted_poses(edge) for edge in edges}
-        self._fixed = fixed
 
-    def names(self) -> list[str]:
-        """Return the frames that have a parent."""
-        return sorted(self._edges)
+def placed(poses: Poses, t: Array) -> NDArray[np.bool_]:
+    """Return at which of the times (k,) sorted poses tell where their frame is.
 
-    def poses(self, child: str, frame: str | None) -> Poses:
-        """Return the poses of a frame of the tree in another, by default in its root."""
-        chain = self._chain(child)
-        frame = chain[-1].parent if frame is None else frame
-        shared = {edge.child for edge in self._chain(frame)}
-        own = [edge for edge in chain if edge.child not in shared]
-        moving = [edge for edge in own if edge.child not in self._fixed]
-        # The frame that was seen most often says when; the others are interpolated.
-        t = max((edge.t for edge in moving or own or chain), key=len)
-        rows = self.at(child, frame, t)
-        if rows is None:
-            above = ", ".join(edge.parent for edge in chain)
-            raise PushwiseError(
-                f"no transforms lead from frame {child!r}, below {above}, to {frame!r}."
-            )
-        return Poses(frame, child, t, rows)
-
-    def at(self, child: str, frame: str, t: Array) -> Array | None:
-        """Return a frame's poses (k, 7) in another at times (k,), None if none lead there."""
-        chain, other = self._chain(child), self._chain(frame)
-        root = chain[-1].parent if chain else child
-        if root != (other[-1].parent if other else frame):
-            return None
-        return _compose(_inverse(self._up(other, t)), self._up(chain, t))
-
-    def carried(self, poses: Poses, frame: str) -> Poses | None:
-        """Return poses in another frame, None if no transforms lead there."""
-        outer = self.at(poses.parent, frame, poses.t)
-        if outer is None:
-            return None
-        return Poses(frame, poses.child, poses.t, _compose(outer, poses.rows))
-
-    def _chain(self, child: str) -> list[Poses]:
-        """Return the steps from a frame to the root of its tree."""
-        chain: list[Poses] = []
-        at = child
-        while at in self._edges:
-            if any(edge.child == at for edge in chain):
-                raise PushwiseError(f"the frames above {child!r} go round in a circle at {at!r}.")
-            chain.append(self._edges[at])
-            at = chain[-1].parent
-        return chain
-
-    def _up(self, chain: list[Poses], t: Array) -> Array:
-        """Return the poses (k, 7) at times (k,) of a chain's first frame in its root."""
-        rows = np.tile(_HERE, (len(t), 1))
-        for edge in chain:
-            fixed = edge.child in self._fixed
-            rows = _compose(interpolated(edge, np.full(len(t), edge.t[-1]) if fixed else t), rows)
-        return rows
+    Between two of them that are no gap apart; a single one, published once, holds throughout.
+    """
+    return seen_at(poses.t, t) if len(poses.t) > 1 else np.ones(len(t), bool)
 
 
 def interpolated(poses: Poses, t: Array) -> Array:
-    """Return sorted poses at times (k,), shape (k, 7), places and rotations interpolated."""
-    columns = [np.interp(t, poses.t, column) for column in poses.rows.T]
-    rows = np.column_stack(columns)
+    """Return sorted poses at times (k,), shape (k, 7), NaN where they are not placed.
+
+    Places and rotations are interpolated.
+    """
+    rows = np.column_stack([np.interp(t, poses.t, column) for column in poses.rows.T])
     # The straight way between two quaternions, made unit again: samples are close.
     rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
+    rows[~placed(poses, t)] = np.nan
     return rows
 
 
@@ -152,20 +120,21 @@ def planar(origin: str, poses: Poses) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def sorted_poses(poses: Poses) -> Poses:
-    """Return poses in order of time, each instant once, quaternions on one side of the sphere."""
+    """Return poses in order of time, each instant once, quaternions on one side of the sphere.
+
+    What is no number is dropped.
+    """
     t, first = np.unique(poses.t, return_index=True)
     rows = poses.rows[first]
     good = np.isfinite(rows).all(axis=1)
     t, rows = t[good], rows[good]
-    if len(t) == 0:
-        raise PushwiseError(f"frame {poses.child!r} has no pose in numbers.")
     # q and -q are the same rotation; interpolation must not go through zero.
     flip = np.cumprod(np.where(np.sum(rows[1:, 3:] * rows[:-1, 3:], axis=1) < 0.0, -1.0, 1.0))
     rows[1:, 3:] *= flip[:, None]
     return Poses(poses.parent, poses.child, t, rows)
 
 
-def _compose(outer: Array, inner: Array) -> Array:
+def compose(outer: Array, inner: Array) -> Array:
     """Return poses (k, 7) in a frame that is itself posed: first inner, then outer.
 
     A rotation that is not known stays so.
@@ -177,7 +146,7 @@ def _compose(outer: Array, inner: Array) -> Array:
     return np.column_stack([place, np.where(known, turned, np.nan)])
 
 
-def _inverse(rows: Array) -> Array:
+def inverse(rows: Array) -> Array:
     """Return the poses (k, 7) of the parent in the child."""
     turn = Rotation.from_quat(rows[:, 3:]).inv()
     return np.column_stack([-turn.apply(rows[:, :3]), turn.as_quat()])

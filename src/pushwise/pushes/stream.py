@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
 
-__all__ = ["Recording", "Stream", "too_far"]
+__all__ = ["Recording", "Stream", "seen_at", "too_far"]
 
 Array = NDArray[np.float64]
 
@@ -51,10 +51,19 @@ class Stream:
     """How many single samples were far from both their neighbours and were dropped."""
     not_planar: int = 0
     """How many samples had the object lifted or tilted and were dropped."""
+    not_placed: int = 0
+    """How many samples were in a frame that nothing placed at the time and were dropped."""
 
     @classmethod
     def ordered(
-        cls, name: str, origin: str, t: Array, values: Array, *, not_planar: int = 0
+        cls,
+        name: str,
+        origin: str,
+        t: Array,
+        values: Array,
+        *,
+        not_planar: int = 0,
+        not_placed: int = 0,
     ) -> Stream:
         """Sort samples (k,) and (k, d) by time, drop what cannot be used, and count it."""
         finite = np.isfinite(t) & np.isfinite(values).all(axis=1)
@@ -91,6 +100,7 @@ class Stream:
             not_finite,
             int(jumped.sum()),
             not_planar,
+            not_placed,
         )
 
     @property
@@ -124,12 +134,7 @@ class Stream:
 
     def seen(self, t: Array) -> NDArray[np.bool_]:
         """Return which of the times (k,) lie between samples and not in a gap."""
-        after = np.clip(np.searchsorted(self.t, t), 1, len(self.t) - 1)
-        near = self.t[after] - self.t[after - 1] <= _GAP * self.period
-        on = (t == self.t[after]) | (t == self.t[after - 1])
-        inside = (t >= self.t[0]) & (t <= self.t[-1])
-        seen: NDArray[np.bool_] = inside & (near | on)
-        return seen
+        return seen_at(self.t, t)
 
     def mean_between(self, t: Array) -> Array:
         """Return the mean since the time before, shape (k, d), for increasing times (k,).
@@ -172,6 +177,17 @@ class Recording:
                     f"{other.name} from {b[0]:.3f} to {b[-1]:.3f} s, never together; are their "
                     "clocks the same?"
                 )
+
+
+def seen_at(samples: Array, t: Array) -> NDArray[np.bool_]:
+    """Return which of the times (k,) lie between samples, increasing, (n,), and not in a gap."""
+    step = np.diff(samples)
+    after = np.clip(np.searchsorted(samples, t), 1, len(samples) - 1)
+    near = step[after - 1] <= _GAP * np.median(step)
+    on = (t == samples[after]) | (t == samples[after - 1])
+    inside = (t >= samples[0]) & (t <= samples[-1])
+    seen: NDArray[np.bool_] = inside & (near | on)
+    return seen
 
 
 def _held(values: Array) -> NDArray[np.bool_]:
