@@ -117,6 +117,22 @@ def test_measured_forces_tell_the_load_and_claim_no_more() -> None:
     error = np.log(found.model.total_mass / thing.model.total_mass)
     assert abs(error) < 3.0 * found.posterior.total_mass_log_std[0]
     assert off_centre(found, thing)[1] <= 3.0
+    said = found.statements()[1]
+    assert said.startswith(f"friction force {found.posterior.load.sum():.2f} N in all, known to ")
+    assert "total mass not determined" in said
+    assert found.known.total_mass_std is None
+    # A method that does not fit forces knows nothing of them.
+    rough = pw.identify(thing.grid, records, method="convex")
+    assert "not fitted by this method" in rough.statements()[1]
+    assert rough.known.total_mass_std is None
+
+
+def test_a_log_states_the_finger() -> None:
+    """Take the radius that a log states, unless a finger is given."""
+    thing, records = pushed("box", 3)
+    log = pw.PushLog(records[:1], finger_radius=0.008)
+    assert pw.identify(thing.grid, log).finger.radius == 0.008
+    assert pw.identify(thing.grid, log, finger=pw.Finger(0.01)).finger.radius == 0.01
 
 
 @pytest.mark.parametrize(("name", "seed"), [("box", 3), ("crimp", 52), ("toothpaste", 51)])

@@ -23,6 +23,7 @@ from pushwise.identification.result import Identification, Step
 from pushwise.identification.search import OutOfBudget, Search
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
+from pushwise.pushes.log import PushLog
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 
@@ -64,12 +65,13 @@ def identify(
     method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex" (the
     first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
     (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
-    finger: with the friction it is believed to have; its height counts where pushes are simulated,
-    not in "convex" and "autograd". prior: what is believed of the object; "refine" and "feet" alone
-    take a stated centre of mass. anisotropy: of the board, if known, as in `simulate`; it counts
-    where the height does. budget: how many simulations of all pushes the searching methods may use.
-    batch: whether "descent" follows all pushes at once or one by one. seed: of all that is random.
-    callback: called with each improvement and the model then.
+    finger: with the friction it is believed to have, by default with the radius that a `PushLog`
+    states; its height counts where pushes are simulated, not in "convex" and "autograd". prior:
+    what is believed of the object; "refine" and "feet" alone take a stated centre of mass.
+    anisotropy: of the board, if known, as in `simulate`; it counts where the height does. budget:
+    how many simulations of all pushes the searching methods may use. batch: whether "descent"
+    follows all pushes at once or one by one. seed: of all that is random. callback: called with
+    each improvement and the model then.
     """
     if method not in METHODS:
         raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
@@ -79,6 +81,8 @@ def identify(
         )
     positive_number("budget", budget)
     rng = np.random.default_rng(non_negative_integer("seed", seed))
+    if finger is None and isinstance(records, PushLog) and records.finger_radius is not None:
+        finger = Finger(records.finger_radius)
     problem = Problem(
         grid, list(records), finger or Finger(), prior or Prior(), anisotropy=anisotropy
     )
@@ -147,7 +151,7 @@ def stopped_at(
     noise, force_noise = _stated(problem.records)
     u = problem.unknowns_of(model)
     refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
-    return Identification(model, finger, Posterior(problem, refined), (), method)
+    return Identification(model, finger, Posterior(problem, refined), (), f"{method}, stopped")
 
 
 def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:

@@ -135,6 +135,12 @@ class Posterior:
         return float(after[0]), float(before[0])
 
     @cached_property
+    def total_load_log_std(self) -> float:
+        """Standard deviation of the log of the friction force of all cells together."""
+        rows = (self.load / self.load.sum())[None] @ (self._log_factors[0] + self._log_factors[1])
+        return float(self._log_std(rows)[0][0])
+
+    @cached_property
     def spectrum(self) -> Array:
         """How much the pushes tell along each direction of masses and frictions, shape (2n,).
 

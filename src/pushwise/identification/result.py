@@ -72,16 +72,21 @@ class Identification:
         return self.posterior.refined.errors.drift
 
     @property
+    def _fitted(self) -> bool:
+        """Whether the model is where poses and forces fit best; `refine` alone goes there."""
+        return self.method == "refine"
+
+    @property
     def known(self) -> Known:
         """How well the model is known, as far as it is saved with it."""
         std = None
-        if total_mass_determined(self.posterior):
+        if self._fitted and total_mass_determined(self.posterior):
             std = self.model.total_mass * self.posterior.total_mass_log_std[0]
         return Known(self.posterior.centre_of_mass_covariance, std, self.finger, self.drift)
 
     def statements(self) -> list[str]:
         """Return what is known and what is not, a sentence each."""
-        return statements(self.posterior)
+        return statements(self.posterior, fitted=self._fitted)
 
     def summary(self) -> str:
         """Return a short report."""
