@@ -2,6 +2,8 @@
 
 import sys
 
+import numpy as np
+
 import pushwise as pw
 
 HAMMER = pw.objects.load("hammer")
@@ -39,7 +41,8 @@ class MyRobot:
     def push(self, push):  # noqa: D102
         before = self.observe().pose
         self.arm.sweep(push.start, push.velocity, push.duration)
-        return pw.PushRecord(push, [0.0, push.duration], [before, self.observe().pose])
+        poses = np.unwrap([before, self.observe().pose], axis=0)  # theta counts on past pi
+        return pw.PushRecord(push, [0.0, push.duration], poses)
 
     def reset(self, seed):  # noqa: D102
         self.arm.wait_for_a_person()

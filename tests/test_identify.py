@@ -257,6 +257,9 @@ STILL = pw.PushRecord(pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], np.zero
 FAR = pw.PushRecord(
     pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
 )
+WRAPPED = pw.PushRecord(
+    pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 3.1), (0.1, 0.0, -3.1)]
+)
 CELL_99 = pw.PushRecord(
     pw.ForcePush(99, (1.0, 0.0), 0.1), [0.0, 0.1], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
 )
@@ -271,7 +274,15 @@ CELL_99 = pw.PushRecord(
         (lambda: pw.identify(BOX, [CELL_99]), "acts on cell 99, but the grid has 25 cells"),
         (
             lambda: pw.identify(pw.CellGrid([(0.0, 0.0)], 0.1), [FAR]),
-            "one cell has nothing to distribute",
+            "the object is one cell wide",
+        ),
+        (
+            lambda: pw.identify(pw.CellGrid([(0.0, 0.0), (0.0, 0.1)], 0.1), [FAR]),
+            "the object is one cell wide, .* make its grid with a smaller cell_size",
+        ),
+        (
+            lambda: pw.identify(BOX, [WRAPPED]),
+            "push 0 turns the object by 6.20 rad from sample 0 to the next; theta must be unwrap",
         ),
         (
             lambda: pw.identify(BOX, [FAR], method="magic"),

@@ -1,6 +1,7 @@
 """`plan`: pushes that reach the goal, plain words when they cannot, and the saved file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from pushwise.planning.free import Free
 from pushwise.planning.plan import warm_up
 from pushwise.planning.stability import Balance
 from pushwise.shape.metric import mean_cell_error
+from pushwise.shape.polygon import outline_distance
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model
@@ -33,6 +35,16 @@ def replayed(model: pw.ObjectModel, plan: pw.Plan, start: np.ndarray) -> np.ndar
         passed.append(path.pose)
         pose = path.pose[-1]
     return np.concatenate(passed)
+
+
+def finger_gap(pushes: Sequence[pw.Push], walls: list[list[tuple[float, float]]]) -> float:
+    """Return how near to walls the finger's centre comes in pushes [m]."""
+    return min(
+        outline_distance(np.array(wall), push.start + t * push.velocity)
+        for push in pushes
+        for t in np.linspace(0.0, push.duration, 100)
+        for wall in walls
+    )
 
 
 @pytest.mark.parametrize("method", SEARCHES)
@@ -58,6 +70,7 @@ def test_plans_go_round_obstacles() -> None:
     passed = replayed(HAMMER, plan, np.array([0.0, -0.2, 0.0]))
     assert room(passed).all()
     assert len(plan.waypoints) > 2
+    assert finger_gap(plan.pushes, WALLS) > pw.Finger().radius
 
 
 def test_a_finger_that_is_fenced_in_is_lifted() -> None:
@@ -169,6 +182,15 @@ def test_no_push_of_a_plan_risks_a_fall() -> None:
     beyond[:2] += 0.25 * np.array([side[1], -side[0]]) / np.hypot(*side)
     with pytest.raises(PushwiseError, match=r"would fall there with probability|off the table"):
         pw.plan(HAMMER, (0, 0, 0), beyond, table, known=known)
+
+
+def test_what_is_known_of_an_object_one_cell_wide_is_refused() -> None:
+    """Say that the grid is too coarse where a centre of mass across it should vary."""
+    row = pw.CellGrid([(0.02 * i, 0.0) for i in range(7)], 0.02)
+    pen = pw.ObjectModel(row, np.full(7, 0.01), 0.3)
+    known = Known(1e-6 * np.eye(2), None, pw.Finger(), np.zeros(3))
+    with pytest.raises(PushwiseError, match="the object is one cell wide"):
+        pw.plan(pen, (0, 0, 0), (0.2, 0, 0), TABLE, known=known)
 
 
 def test_a_goal_close_to_an_obstacle_is_reached() -> None:

@@ -2,9 +2,11 @@
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from pushwise.errors import PushwiseError, SimulationError
 from pushwise.pushes.draw import draw_push
 from pushwise.pushes.record import Noise
 from pushwise.shape.polygon import contains, outline_distance, placed
+from pushwise.worlds.stage import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
@@ -152,6 +155,23 @@ def test_drawn_pushes_touch_the_outline_and_stay_on_the_table() -> None:
         assert path.mode.any()
     with pytest.raises(PushwiseError, match=r"no push of 0.2 m keeps the object"):
         draw_push(rng, HAMMER.grid, np.array([0.35, 0, 0]), pw.Table.rectangle(0.36, 0.2), finger)
+
+
+def test_the_example_of_a_robot_counts_on_past_pi() -> None:
+    """Record a small turn as small where the camera's angle jumps from pi to -pi."""
+    example = Path(__file__).parents[1] / "examples" / "own_robot.py"
+    robot = runpy.run_path(str(example))["MyRobot"]()
+    poses = iter([(0.1, 0.2, 3.1), (0.15, 0.2, -3.1)])
+    robot.observe = lambda: SimpleNamespace(pose=np.array(next(poses)))
+    record = robot.push(pw.Push((-1.0, 0.0), (0.1, 0.0), 0.5))
+    assert record.pose[1] - record.pose[0] == pytest.approx([0.05, 0.0, 2.0 * np.pi - 6.2])
+
+
+def test_an_object_of_one_cell_is_not_staged(tmp_path: Path) -> None:
+    """Refuse a grid that can be heavier at no end."""
+    pw.save(pw.CellGrid([(0.0, 0.0)], 0.05), tmp_path / "dot.json")
+    with pytest.raises(PushwiseError, match=r"one cell has no ends: .* a smaller cell_size"):
+        stage(str(tmp_path / "dot.json"), pw.Table(), world="ideal")
 
 
 def test_the_example_of_a_robot_runs(tmp_path: Path) -> None:

@@ -22,16 +22,20 @@ def check_records(grid: CellGrid, records: Sequence[PushRecord], finger: Finger)
     """Refuse pushes that cannot tell anything about this object, with a sentence."""
     if not records:
         raise PushwiseError("there are no pushes to learn from; give at least one record.")
-    if grid.n_cells < 2:
-        raise PushwiseError(
-            "a grid of one cell has nothing to distribute; use a smaller cell_size."
-        )
+    grid.refuse_one_cell_wide()
     moved = 0
     for i, record in enumerate(records):
         shift = record.pose[-1] - record.pose[0]
         travel = float(np.hypot(shift[0], shift[1])) + abs(shift[2]) * 0.5 * np.sqrt(grid.area)
         if travel > MOVED:
             moved += 1
+        turn = np.abs(np.diff(record.pose[:, 2]))
+        if turn.max() > np.pi:
+            at = int(np.argmax(turn))
+            raise PushwiseError(
+                f"push {i} turns the object by {turn[at]:.2f} rad from sample {at} to the next; "
+                "theta must be unwrapped, so that it counts on past pi (np.unwrap does that)."
+            )
         if isinstance(record.push, ForcePush) and record.push.cell >= grid.n_cells:
             raise PushwiseError(
                 f"push {i} acts on cell {record.push.cell}, but the grid has {grid.n_cells} "

@@ -179,6 +179,7 @@ def plan(
     deadline = Deadline(limit)
     balance = Balance(found, table, known=known, seed=seed)
     free = Free(balance, obstacles, max_fall_probability=max_fall_probability)
+    spread = Spread(found, table, finger, known=known, seed=seed)
     waypoints = find_path(free, first, last, time_limit=_PATH_SHARE * limit, seed=seed)
     pusher = Pusher(free, finger, last, deadline=deadline)
     if finger_at is not None:
@@ -186,7 +187,6 @@ def plan(
     drive = _Drive(pusher, SEARCHES[method], tolerance, seed)
     try:
         drive.along(waypoints, most, deadline)
-        spread = Spread(found, table, finger, known=known, seed=seed)
         deviations = spread.along(drive.poses, drive.pushes, deadline)
     except OutOfTimeError:
         why = f"in {limit:g} s, {len(drive.pushes)} of the pushes found"

@@ -74,6 +74,7 @@ def _tilted(model: ObjectModel, known: Known, rng: np.random.Generator) -> list[
     Masses change by exp(a . (p - c)), the smoothest change that moves the centre and keeps them
     positive; to first order the centre moves by C a, C the second moment over the mass.
     """
+    model.grid.refuse_one_cell_wide()  # nothing to tilt across it
     arm = model.grid.centres - model.centre_of_mass
     moment = (model.mass[:, None] * arm).T @ arm / model.total_mass
     moved = rng.multivariate_normal(np.zeros(2), known.centre_of_mass_covariance, _SAMPLES)

@@ -234,6 +234,14 @@ class CellGrid:
         """Tell the size, not the numbers."""
         return f"CellGrid({self.n_cells} cells of {self.cell_size:g} m)"
 
+    def refuse_one_cell_wide(self) -> None:
+        """Raise when the cells are a single row: nothing can be told of what is across it."""
+        if self._ij.max(axis=0).min() == 0:
+            raise PushwiseError(
+                "the object is one cell wide, which leaves nothing to distribute across it: make "
+                "its grid with a smaller cell_size."
+            )
+
     @cached_property
     def _ij(self) -> NDArray[np.int64]:
         """Lattice positions of the cells, shape (n, 2), from zero up."""

@@ -78,6 +78,8 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
 
 def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
     """Return an object of this shape that is heavier at one end, and rubs alike everywhere."""
+    if grid.n_cells < 2:
+        raise PushwiseError("an object of one cell has no ends: give its grid a smaller cell_size.")
     angle = rng.uniform(-np.pi, np.pi)
     along = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)]
     mass = _LOPSIDED ** (along / np.abs(along).max())
