@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ import pytest
 import pushwise as pw
 from command import pushwise
 from pushwise.identification.known import Known
+from pushwise.saved import load_model
+from pushwise.shape.metric import cell_distance
+from pushwise.shape.polygon import placed
 
 
 @pytest.fixture
@@ -46,6 +50,38 @@ def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     goal = json.loads(done.out)["waypoints"][-1]
     assert abs(goal[0]) > 0.2 or abs(goal[1]) > 0.15
+
+
+def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> None:
+    """Go to the next best goal where something stands at the best one."""
+    found, known = load_model(model)
+    best = pw.choose_goal(found, pw.Table(), start=(0.0, 0.0, 0.0), known=known)
+    x, y = placed(found.grid.centres.mean(axis=0)[None], best.pose)[0]
+    corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    block = tmp_path / "block.json"
+    block.write_text(json.dumps([[[x + 0.01 * dx, y + 0.01 * dy] for dx, dy in corners]]))
+    words = ("plan", model, "--edge", "--method", "gradient", "--obstacles", block, "--json")
+    done = pushwise(*words, "-o", tmp_path / "plan.json")
+    assert (done.code, done.err) == (0, "")
+    end = np.array(json.loads(done.out)["waypoints"][-1])
+    apart = [cell_distance(found.grid, end, goal.pose) for goal in (best, *best.alternatives)]
+    assert apart[0] > 0.01
+    assert min(apart[1:]) < 1e-9
+
+
+def test_the_seed_decides_the_goal(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draw centres of mass for the goal with the seed that was given."""
+    seeds = []
+
+    def noted(*what: Any, seed: int = 0, **more: Any) -> pw.Goal:
+        seeds.append(seed)
+        return pw.choose_goal(*what, seed=seed, **more)
+
+    monkeypatch.setattr("pushwise.planning.goals.choose_goal", noted)
+    pushwise("plan", model, "--edge", "--seed", 3, "-o", tmp_path / "plan.json")
+    assert seeds == [3]
 
 
 def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushwise.cli_shared import Force, Json, check_outputs
 from pushwise.counting import counted
 from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pushwise.planning.goals import Goal
+    from pushwise.planning.plan import Plan
 
 __all__ = ["plan"]
 
@@ -38,7 +45,9 @@ def plan(
         Path | None, typer.Option(help="JSON file: a list of polygons, [[x, y], ...] each, in m.")
     ] = None,
     method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
-    time_limit: Annotated[float, typer.Option(help="Seconds it may take.")] = 10.0,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds that a way to one goal may take.")
+    ] = 10.0,
     seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
     plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
     force: Force = False,
@@ -59,26 +68,38 @@ def plan(
     found, known = load_model(model)
     top = table_of(table)
     blocks = [] if obstacles is None else load_polygons(obstacles)
+
+    def way_to(pose: ArrayLike) -> Plan:
+        return make(
+            found,
+            start,
+            pose,
+            top,
+            obstacles=blocks,
+            method=method,
+            time_limit=time_limit,
+            known=known,
+            seed=seed,
+        )
+
     said = ""
-    if goal is None:
+    if goal is not None:
+        made = way_to(goal)
+    else:
         best = choose_goal(
-            found, top, overhang=overhang, grasp_width=grasp_width, start=start, known=known
+            found,
+            top,
+            overhang=overhang,
+            grasp_width=grasp_width,
+            start=start,
+            known=known,
+            seed=seed,
         )
-        goal = (float(best.pose[0]), float(best.pose[1]), float(best.pose[2]))
-        said = f", {1e3 * best.overhang:.0f} mm over the edge, falls with p = " + (
-            f"{best.fall_probability:.2g}"
+        chosen, made = _first_with_a_way((best, *best.alternatives), way_to)
+        goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
+        said = f", {1e3 * chosen.overhang:.0f} mm over the edge, falls with p = " + (
+            f"{chosen.fall_probability:.2g}"
         )
-    made = make(
-        found,
-        start,
-        goal,
-        top,
-        obstacles=blocks,
-        method=method,
-        time_limit=time_limit,
-        known=known,
-        seed=seed,
-    )
     made.save(output)
     if plot is not None:
         from pushwise.show.plan import plot_plan
@@ -93,3 +114,15 @@ def plan(
             f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
             f"{made.seconds:.2f} s"
         )
+
+
+def _first_with_a_way(
+    goals: tuple[Goal, ...], way_to: Callable[[ArrayLike], Plan]
+) -> tuple[Goal, Plan]:
+    """Return the first of the goals that there is a way to, and the way."""
+    for goal in goals:
+        try:
+            return goal, way_to(goal.pose)
+        except PushwiseError as error:
+            why = str(error)
+    raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
