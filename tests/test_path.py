@@ -1,13 +1,18 @@
 """`find_path`: straight where it can be, round obstacles where not, in time, and plain words."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
+from pushwise.outcome import Settings
 from pushwise.planning.free import Free
-from pushwise.planning.path import find_path, poses_along
+from pushwise.planning.path import find_path
 from pushwise.planning.stability import Balance
+from pushwise.shape.polygon import placed
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model
@@ -19,6 +24,19 @@ START, GOAL = (-0.35, -0.1, 1.5), (0.35, -0.1, 1.5)
 def free(*obstacles: list[tuple[float, float]]) -> Free:
     """Return the hammer's free poses on the table with obstacles."""
     return Free(Balance(HAMMER, TABLE), obstacles)
+
+
+def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return poses on the straight way of the cells' centroid from a to b, 2 mm apart or less."""
+    centroid = HAMMER.grid.centres.mean(axis=0)[None]
+    first, last = placed(centroid, a)[0], placed(centroid, b)[0]
+    turn = np.remainder(b[2] - a[2] + np.pi, 2.0 * np.pi) - np.pi
+    poses = []
+    for share in np.linspace(0.0, 1.0, 400):
+        theta = a[2] + share * turn
+        at = first + share * (last - first) - placed(centroid, np.array([0.0, 0.0, theta]))[0]
+        poses.append(np.append(at, theta))
+    return np.array(poses)
 
 
 def test_poses_are_free_or_not() -> None:
@@ -43,8 +61,33 @@ def test_the_path_goes_round_a_wall(seed: int) -> None:
     path = find_path(room, START, GOAL, time_limit=5.0, seed=seed)
     assert path[0] == pytest.approx(START)
     assert path[-1] == pytest.approx(GOAL)
-    assert room(poses_along(HAMMER.grid, path, 0.002)).all()
+    assert room(np.concatenate([between(a, b) for a, b in pairwise(path)])).all()
     assert np.hypot(*np.diff(path[:, :2], axis=0).T).sum() < 1.6
+
+
+@pytest.mark.parametrize("limit", [0.0, 1.0, 5.0, float("nan")])
+def test_a_limit_that_is_no_probability_is_refused(limit: float) -> None:
+    """Take no limit under which everything or nothing may fall, in any place it is given."""
+    for make in (
+        lambda: Free(Balance(HAMMER, TABLE), max_fall_probability=limit),
+        lambda: pw.choose_goal(HAMMER, TABLE, max_fall_probability=limit),
+        lambda: Settings(max_fall_probability=limit),
+    ):
+        with pytest.raises(PushwiseError, match=r"max_fall_probability must be (above 0|finite)"):
+            make()
+
+
+def test_the_probability_said_is_the_one_judged_by() -> None:
+    """Name a probability above the limit wherever a pose is refused for it."""
+    known = Known(0.01**2 * np.eye(2), None, pw.Finger(), np.zeros(3))
+    balance = Balance(HAMMER, TABLE, known=known, seed=2)
+    room = Free(balance, max_fall_probability=0.01)
+    poses = np.column_stack([np.linspace(0.65, 0.69, 81), np.zeros((81, 2))])
+    said = [room.objection(pose) or "" for pose in poses]
+    fall = [i for i, words in enumerate(said) if "would fall" in words]
+    assert all(float(said[i].split("probability ")[1].split()[0]) > 0.01 for i in fall)
+    # Some of these would be safe enough by all the samples there are.
+    assert balance.fall_probabilities(poses[fall]).min() <= 0.01
 
 
 def test_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

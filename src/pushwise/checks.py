@@ -19,6 +19,7 @@ __all__ = [
     "non_negative_integer",
     "non_negative_number",
     "positive_number",
+    "probability",
     "require_all",
 ]
 
@@ -76,6 +77,14 @@ def positive_number(name: str, value: float) -> float:
     number = finite_number(name, value)
     if number <= 0.0:
         raise PushwiseError(f"{name} must be greater than zero; got {number:g}.")
+    return number
+
+
+def probability(name: str, value: float) -> float:
+    """Return `value` as a float between zero and one, neither of which can be promised."""
+    number = finite_number(name, value)
+    if not 0.0 < number < 1.0:
+        raise PushwiseError(f"{name} must be above 0 and below 1; got {number:g}.")
     return number
 
 

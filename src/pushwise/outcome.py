@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pushwise.checks import non_negative_integer, positive_number
+from pushwise.checks import non_negative_integer, positive_number, probability
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
 from pushwise.physics.actions import Finger
@@ -63,8 +63,9 @@ class Settings:
         """Check the numbers."""
         for name in ("explore", "max_pushes", "seed"):
             non_negative_integer(name, getattr(self, name))
-        for name in ("overhang", "grasp_width", "max_fall_probability", "tolerance"):
+        for name in ("overhang", "grasp_width", "tolerance"):
             positive_number(name, getattr(self, name))
+        probability("max_fall_probability", self.max_fall_probability)
 
 
 @dataclass(frozen=True, eq=False)

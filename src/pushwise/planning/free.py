@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushwise.checks import finite_array
+from pushwise.checks import finite_array, probability
 from pushwise.physics.compiled import compiled
 from pushwise.physics.contact import nearest_feature
 from pushwise.planning.stability import Balance
@@ -19,7 +19,7 @@ __all__ = ["Free", "Rules", "blocked", "collides"]
 
 Array = NDArray[np.float64]
 
-_CENTRES = 256  # samples of the centre of mass on the way; at the goal there are more
+_CENTRES = 256  # samples of the centre of mass that judge a pose; `choose_goal` looks at more
 
 
 class Rules(NamedTuple):
@@ -125,7 +125,7 @@ class Free:
         self.rules = Rules(
             balance.shape,
             balance.centres[:_CENTRES].copy(),
-            max_fall_probability,
+            probability("max_fall_probability", max_fall_probability),
             np.array(balance.model.grid.outline),
             corners,
             np.cumsum([len(polygon) for polygon in self.obstacles], dtype=np.int64),
@@ -145,12 +145,13 @@ class Free:
             one = self.rules._replace(obstacles=polygon.copy(), ends=np.array([len(polygon)]))
             if collides(one, at):
                 return f"the object touches obstacle {i} there"
-        stability = self.balance.at(at)
-        if stability.margin == -np.inf:
+        margin = float(self.balance.margins(at[None])[0])
+        if margin == -np.inf:
             return "that is off the table"
-        if fall_share(self.rules.shape, at, self.rules.centres) > self.rules.limit:
+        falls = fall_share(self.rules.shape, at, self.rules.centres)
+        if falls > self.rules.limit:
             return (
-                f"the object would fall there with probability {stability.fall_probability:.2g} "
-                f"(its centre of mass has a margin of {stability.margin * 1e3:.0f} mm)"
+                f"the object would fall there with probability {falls:.2g} "
+                f"(its centre of mass has a margin of {margin * 1e3:.0f} mm)"
             )
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.checks import finite_array, non_negative_integer, positive_number, probability
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
@@ -72,7 +72,7 @@ def choose_goal(
     """
     overhang = positive_number("overhang", overhang)
     grasp_width = positive_number("grasp_width", grasp_width)
-    limit = positive_number("max_fall_probability", max_fall_probability)
+    limit = probability("max_fall_probability", max_fall_probability)
     balance = Balance(found, table, known=known, seed=seed)
     candidates = _candidates(balance, overhang, region)
     narrow = [c for c in candidates if c[1].width <= grasp_width]

@@ -13,7 +13,6 @@ pose takes 0.24 s for 1.32 m and 1.2 s for 1.33 m (three seeds, 1.19 to 1.43; on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +22,8 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.compiled import compiled
 from pushwise.planning.deadline import Deadline
 from pushwise.planning.free import Free, Rules, blocked
-from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import cell_distance
 
-__all__ = ["find_path", "poses_along"]
+__all__ = ["find_path"]
 
 Array = NDArray[np.float64]
 
@@ -86,17 +83,6 @@ def _widest(
     if deadline.passed:
         raise PushwiseError(f"no path was found in {limit:g} s; {why}, or give it more time.")
     raise PushwiseError(f"no path was found with {_ENOUGH} samples; {why}.")
-
-
-def poses_along(grid: CellGrid, path: Array, step: float = 0.01) -> Array:
-    """Return poses (p, 3) all along a path (w, 3), about `step` [m] apart."""
-    centroid = grid.centres.mean(axis=0)
-    found = [path[0]]
-    for first, last in pairwise(path):
-        a, b = _at_centroid(first, centroid), _at_centroid(last, centroid)
-        count = int(np.ceil(cell_distance(grid, first, last) / step)) + 1
-        found += [_at_centroid(_towards(a, b, i / count), -centroid) for i in range(1, count + 1)]
-    return np.array(found)
 
 
 def _tree(
