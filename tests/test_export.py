@@ -13,6 +13,7 @@ import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.export.solid import boxes
+from pushwise.export.xml import document
 from pushwise.identification.known import Known
 from pushwise.physics.constants import GRAVITY
 
@@ -31,6 +32,13 @@ MODELS = {
         for name in pw.objects.names
     },
 }
+
+
+def test_hyphens_do_not_end_a_comment() -> None:
+    """Write well-formed XML, however many follow one another."""
+    for count in range(2, 7):
+        text = document(ElementTree.Element("robot"), f"a{'-' * count}b")
+        assert ElementTree.fromstring(text.partition("\n")[2]).tag == "robot"
 
 
 def loaded(text: str) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""`Balance`: support polygons, margins, tipping loads, and agreement with MuJoCo."""
+"""`Balance`: support polygons, margins, and agreement with MuJoCo."""
 
 import numpy as np
 import pytest
@@ -34,9 +34,6 @@ def test_margins_are_those_of_geometry() -> None:
     balance = Balance(BAR, TABLE)
     poses = [(0.0, 0.0, 0.3), (2.0, 0.0, 0.0), (0.55, 0.0, 0.0), (0.52, 0.0, np.pi / 2)]
     assert balance.margins(poses) == pytest.approx([0.02, -np.inf, -0.05, -np.inf])
-    assert balance.at((0.0, 0.0, 0.0)).cells.all()
-    # The last two columns have no friction point on the table.
-    assert balance.at((0.44, 0.0, 0.0)).cells.sum() == 16
 
 
 def test_a_table_of_any_polygon() -> None:
@@ -65,13 +62,11 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
     assert balance.fall_probabilities(poses, certainty=1e9)[0] == 0.0
 
 
-def test_the_tipping_load_is_the_lever_s() -> None:
-    """Balance weight times arm on both sides of the edge."""
-    balance = Balance(BAR, TABLE)
-    load = balance.tipping_load((0.47, 0.0, 0.0), (0.56, 0.0))
-    assert load == pytest.approx(9.81 * 0.03 / 0.06)
-    assert balance.tipping_load((0.47, 0.0, 0.0), (0.45, 0.0)) == np.inf
-    assert balance.tipping_load((0.51, 0.0, 0.0), (0.56, 0.0)) == 0.0
+def test_a_centre_of_mass_that_may_be_anywhere_is_refused() -> None:
+    """Claim no certainty where none of the centres drawn lies in the object."""
+    known = Known(1e6 * np.eye(2), None, pw.Finger(), np.zeros(3))
+    with pytest.raises(PushwiseError, match="known so badly that no guess of it lies in"):
+        Balance(BAR, TABLE, known=known)
 
 
 def test_what_is_no_model_is_refused() -> None:

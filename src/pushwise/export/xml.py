@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
@@ -26,6 +27,6 @@ def document(root: Element, comment: str) -> str:
     """Return a document with a comment at its top."""
     ElementTree.indent(root)
     # Two hyphens end a comment.
-    said = comment.replace("--", "- -")
+    said = re.sub("-(?=-)", "- ", comment)
     body = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {said} -->\n{body}\n'

@@ -1,4 +1,4 @@
-"""Analytic gradients: the adjoint of a step, and of a whole rollout.
+"""Analytic gradients: the adjoint of a step.
 
 A step is an implicit function: its twist y and contact impulses alpha solve
 

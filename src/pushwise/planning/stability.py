@@ -16,9 +16,7 @@ from pushwise.checks import finite_array, non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
-from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.prepare import friction_points
 from pushwise.planning.support import Shape, falls, margin, margins, support
 from pushwise.shape.polygon import contains, placed
 
@@ -33,8 +31,6 @@ SAMPLES = 4096  # centres of mass; a probability of 1 % is then right to 0.5 % (
 class Stability:
     """How an object rests at a pose on a table."""
 
-    cells: NDArray[np.bool_]
-    """Which cells carry load: those with a friction point on the table, shape (n,)."""
     polygon: Array
     """The support polygon [m] in the table frame, shape (h, 2), counter-clockwise."""
     margin: float
@@ -94,7 +90,12 @@ class Balance:
         hull, _ = support(self.shape._replace(table=under), np.zeros(3))
         drawn = centre + rng.standard_normal((16 * samples, 2)) @ root.T
         inside = drawn[contains(hull, drawn)][:samples]
-        return inside if len(inside) else centre[None]
+        if not len(inside):
+            raise PushwiseError(
+                "the centre of mass is known so badly that no guess of it lies in the object; "
+                "push it a few times more."
+            )
+        return inside
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
@@ -115,38 +116,13 @@ class Balance:
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""
         pose = np.array(finite_array("pose", pose, (3,)))
-        points = friction_points(self.model, 2)
-        carrying = contains(self.table.polygon, placed(points, pose)).reshape(-1, 4)
-        cells: NDArray[np.bool_] = np.any(carrying, axis=1)
         hull, _ = support(self.shape, pose)
         x, y = self.model.centre_of_mass
         return Stability(
-            cells,
             placed(hull, pose),
             float(margin(hull, x, y)),
             float(self.fall_probabilities(pose[None])[0]),
         )
-
-    def tipping_load(self, pose: ArrayLike, point: ArrayLike) -> float:
-        """Return the weight [N] that tips the object, laid on a point (2,) [m] of the table frame.
-
-        Infinite over the support polygon, zero for an object that falls by itself.
-        """
-        pose = np.array(finite_array("pose", pose, (3,)))
-        at = finite_array("point", point, (2,))
-        hull = placed(support(self.shape, pose)[0], pose)
-        centre = placed(self.model.centre_of_mass[None], pose)[0]
-        if margin(hull, centre[0], centre[1]) < 0.0:
-            return 0.0
-        edge = np.roll(hull, -1, axis=0) - hull
-        normal = np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
-        # About each side: the weight's moment keeps it down, the load's tips it.
-        down = np.sum(normal * (centre - hull), axis=1)
-        up = -np.sum(normal * (at - hull), axis=1)
-        tips = up > 0.0
-        if not tips.any():
-            return float(np.inf)
-        return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
 
 
 def model_of(found: Identification | ObjectModel) -> ObjectModel:
