@@ -1,14 +1,16 @@
 """The searches for a push: contacts, durations, counts, and how they compare."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import pushwise as pw
 from pushwise.planning.contact_search import LENGTHS, SEARCHES
 from pushwise.planning.free import Free
-from pushwise.planning.pushing import Pusher, contacts
+from pushwise.planning.pushing import Candidate, Pusher, contacts
 from pushwise.planning.stability import Balance
-from pushwise.shape.polygon import outline_distance
+from pushwise.shape.polygon import outline_distance, placed
 
 TABLE = pw.Table.rectangle(2.0, 2.0)
 SQUARE = pw.ObjectModel(
@@ -91,15 +93,33 @@ def test_simulations_are_counted() -> None:
     assert counts["batch"] < counts["exhaustive"] / 10
 
 
-def test_algorithm_2_ends_at_a_local_optimum() -> None:
+def test_algorithm_2_ends_at_a_local_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no better push left, right, shorter or longer, and start from the aligned contact."""
     tool = pusher(pw.objects.load("hammer").model)
     pose, target = np.zeros(3), np.array([0.12, 0.08, 0.6])
+    tried = []
+    for_travel = tool.for_travel
+
+    def noted(*way: Any) -> Candidate | None:
+        tried.append(way[2:])
+        return for_travel(*way)
+
+    monkeypatch.setattr(tool, "for_travel", noted)
     found = SEARCHES["gradient"](tool, pose, target)
     assert found is not None
+    centre = tool.model.centre_of_mass
+    arm = tool.grid.centres[tool.grid.boundary] - centre
+    away = centre - placed(centre[None], target)[0]
+    aligned = int(np.argmax(arm @ away / np.hypot(*arm.T)))
+    first = min(way for way in LENGTHS if way >= np.hypot(*away))
+    assert tried[0] == (aligned, first)
     contact = int(np.argmin(np.hypot(*(tool.starts - found.push.start).T)))
     length = int(np.argmin(np.abs(np.array(LENGTHS) + 0.003 - 0.1 * found.push.duration)))
     assert found.push.velocity == pytest.approx(-0.1 * tool.normals[contact])
+    here = for_travel(pose, target, contact, first)
+    for side in (-1, 1):
+        beside = for_travel(pose, target, (contact + side) % len(tool.starts), first)
+        assert here is not None and (beside is None or beside.gap >= here.gap)
     for k in (length - 1, length + 1):
         if 0 <= k < len(LENGTHS):
             other = tool.for_travel(pose, target, contact, LENGTHS[k])
@@ -152,8 +172,10 @@ def test_no_push_goes_through_an_obstacle(method: str) -> None:
     assert found.end[0] < 0.05
     behind = [(-0.2, -0.3), (-0.12, -0.3), (-0.12, 0.3), (-0.2, 0.3)]
     blocked = SEARCHES[method](pusher(SQUARE, behind), np.zeros(3), np.array([0.4, 0.0, 0.0]))
-    if blocked is not None:
-        assert outline_distance(np.array(behind), blocked.push.start) > 0.01
+    assert blocked is not None
+    for obstacle, push in ((wall, found.push), (behind, blocked.push)):
+        way = push.start + np.linspace(0.0, push.duration, 100)[:, None] * push.velocity
+        assert min(outline_distance(np.array(obstacle), at) for at in way) > pw.Finger().radius
 
 
 @pytest.mark.parametrize("method", SEARCHES)

@@ -114,15 +114,24 @@ def test_object_that_stays_on_the_table_feels_no_edge() -> None:
     assert (plain.pose == edged.pose).all()
 
 
-def test_overhang_shifts_the_centre_of_friction() -> None:
-    """Push sideways an overhanging plank: the supported end holds back more, so it turns."""
-    model = plank(1.0)
+def test_overhang_gathers_the_load_about_the_centre_of_mass() -> None:
+    """Push an overhanging plank sideways: beside its middle it turns further than one that is not.
+
+    What the part over the edge weighs rests on the rest of it, but the centre of the load stays
+    under the centre of mass: friction's arm gets shorter, and a push through the middle turns
+    nothing.
+    """
+    model, finger = plank(1.0), Finger(0.01, 0.3)
     push = Push(start=(0.45, -0.04), velocity=(0.0, 0.05), duration=1.0)
-    finger = Finger(0.01, 0.3)
-    inside = simulate(model, push, (0.45, 0.0, 0.0), finger=finger)
-    over = simulate(model, push, (0.45, 0.0, 0.0), finger=finger, table=Table())
-    assert abs(inside.pose[-1, 2]) < 1e-3
-    assert not over.tipped
-    assert abs(over.pose[-1, 2]) < 1e-2  # its centre of load stays under its centre of mass
-    turned = simulate(model, push, (0.43, 0.0, 0.0), finger=finger, table=Table())
-    assert turned.pose[-1, 2] > 0.1
+
+    def turned(x: float, table: Table | None) -> float:
+        path = simulate(model, push, (x, 0.0, 0.0), finger=finger, table=table)
+        assert not path.tipped
+        return float(path.pose[-1, 2])
+
+    for table in (None, Table()):
+        assert turned(0.45, table) == pytest.approx(0.0, abs=1e-9)
+    assert turned(0.47, None) == pytest.approx(-turned(0.43, None), rel=1e-6)
+    # 30 mm over the edge, and 70 mm, from which the middle is but 30 mm away.
+    assert turned(0.43, Table()) > 1.05 * turned(0.43, None)
+    assert turned(0.47, Table()) < 2.0 * turned(0.47, None) < -0.7
