@@ -133,24 +133,59 @@ def _check_ply_size(data: bytes) -> None:
 
 
 def _table(path: Path) -> NDArray[np.float64]:
-    """Read rows of numbers, three or more, parted by spaces, commas or semicolons."""
+    """Read rows of numbers, parted by semicolons, commas or spaces: columns x, y, z, or the first.
+
+    A first row of names says which columns those are.
+    """
     try:
         text = _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PushwiseError("not a text file.") from None
-    lines = text.replace(",", " ").replace(";", " ").splitlines()
+    lines = text.splitlines()
     rows = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", "//"))]
-    if rows and not _is_number(rows[0].split()[0]):
-        rows = rows[1:]  # The names of the columns.
+    columns, named = [0, 1, 2], None
+    if rows and not _is_number(_split(rows[0])[0]):
+        names = _split(rows.pop(0))
+        columns, named = _named(names), len(names)
     if not rows:
         raise PushwiseError("no points in this file.")
-    width = len(rows[0].split())
+    width = len(_split(rows[0]))
+    if named not in (None, width):
+        raise PushwiseError(f"there are {named} names of columns; the first row has {width} cells.")
     if width < 3:
-        raise PushwiseError(f"each row must start with x, y and z; the first has {width} numbers.")
+        raise PushwiseError(f"each row must hold x, y and z; the first has {width} numbers.")
     try:
-        return np.loadtxt(rows, dtype=np.float64, usecols=(0, 1, 2), ndmin=2, comments=None)
+        return np.loadtxt(
+            rows,
+            dtype=np.float64,
+            delimiter=_delimiter(rows[0]),
+            usecols=columns,
+            ndmin=2,
+            comments=None,
+        )
     except ValueError as error:
-        raise PushwiseError(f"each row must start with x, y and z ({_reason(error)}).") from None
+        raise PushwiseError(f"each row must hold x, y and z ({_reason(error)}).") from None
+
+
+def _named(names: list[str]) -> list[int]:
+    """Return where the columns x, y and z are."""
+    plain = [name.strip("\"' ").lower() for name in names]
+    if not {"x", "y", "z"} <= set(plain):
+        raise PushwiseError(
+            "a cloud's columns must be named x, y and z, or not at all; "
+            f"this file's are {', '.join(names)[:120]}."
+        )
+    return [plain.index(name) for name in ("x", "y", "z")]
+
+
+def _delimiter(row: str) -> str | None:
+    """Return what parts the cells of a row; None for spaces."""
+    return next((mark for mark in ";," if mark in row), None)
+
+
+def _split(row: str) -> list[str]:
+    """Return the cells of a row."""
+    return [cell.strip() for cell in row.split(_delimiter(row))]
 
 
 def _is_number(word: str) -> bool:
