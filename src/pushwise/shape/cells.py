@@ -49,7 +49,13 @@ def choose_cells(
     if cell_size is not None and n_cells is not None:
         raise PushwiseError("give cell_size or n_cells, not both.")
     if cell_size is not None:
-        return fit_cells(footprint, positive_number("cell_size", cell_size))
+        side = float(np.ptp(footprint.outline, axis=0).min())
+        if positive_number("cell_size", cell_size) > side:
+            raise PushwiseError(
+                f"cell_size {cell_size:g} m is larger than the object, whose shorter side is "
+                f"{side:.3g} m; give it in metres."
+            )
+        return fit_cells(footprint, cell_size)
     wanted = _USUAL_CELLS
     if n_cells is not None:
         wanted = non_negative_integer("n_cells", n_cells)

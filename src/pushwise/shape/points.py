@@ -26,6 +26,8 @@ __all__ = ["ScanFields", "find_object"]
 _FEWEST_POINTS = 10
 # Nobody pushes things around on a table this large [m].
 _WIDEST = 20.0
+# What is pointed at from farther away [m] was meant in another unit or frame.
+_FARTHEST_NEAR = 0.5
 
 
 class ScanFields(TypedDict):
@@ -118,14 +120,25 @@ def _finite_points(points: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.b
 
 
 def _nearest(surface: Tabletop, point: NDArray[np.float64]) -> Blob:
-    """Return the thing nearest to a point (3,) [m] of the cloud's frame."""
-    at = surface.axes[:2] @ point
+    """Return the thing nearest to a point (3,) [m] of the cloud's frame, as seen from above."""
+    at = surface.axes @ point
 
-    def distance(blob: Blob) -> float:
-        away = surface.view.centres(blob.mask) - at
-        return float(np.sqrt(np.min(np.sum(away**2, axis=1))))
+    def away(blob: Blob) -> NDArray[np.float64]:
+        height = surface.table.offset + surface.heights[blob.mask]
+        return np.column_stack([surface.view.centres(blob.mask), height]) - at
 
-    return min(surface.blobs, key=distance)
+    def above(blob: Blob) -> float:
+        return float(np.min(np.sum(away(blob)[:, :2] ** 2, axis=1)))
+
+    nearest = min(surface.blobs, key=above)
+    miss = float(np.sqrt(np.min(np.sum(away(nearest) ** 2, axis=1))))
+    if miss > _FARTHEST_NEAR:
+        x, y, z = point.tolist()
+        raise PushwiseError(
+            f"near must be a point on a thing, in metres; ({x:g}, {y:g}, {z:g}) is {miss:.2f} m "
+            "from the nearest one."
+        )
+    return nearest
 
 
 def _turn(surface: Tabletop, blob: Blob, axis: ArrayLike | None) -> NDArray[np.float64]:
