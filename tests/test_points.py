@@ -78,6 +78,8 @@ def test_the_frame_takes_the_grid_to_the_cloud() -> None:
     assert scan.frame[:3, 2] == pytest.approx(turn[:, 2], abs=0.01)
     assert abs(scan.frame[:3, 0] @ turn[:, 0]) == pytest.approx(1.0, abs=0.01)
     assert np.linalg.det(scan.frame[:3, :3]) == pytest.approx(1.0)
+    assert scan.pose is None
+    assert "whose z axis is not up" in scan.summary()
 
 
 def test_an_object_alone_needs_no_table() -> None:
@@ -108,7 +110,11 @@ def test_a_thing_can_be_pointed_at_and_the_rest_is_told() -> None:
 def test_axes_and_counts_can_be_given() -> None:
     """Turn the grid to the given axis and make about the given number of cells."""
     cloud = box_cloud(np.random.default_rng(0))
-    scan = pw.Scan.from_points(cloud, axis=(1.0, 1.0, 0.0), n_cells=60)
+    moved = cloud + np.array([0.3, -0.2, 0.0])
+    scan = pw.Scan.from_points(moved, axis=(1.0, 1.0, 0.0), n_cells=60)
+    assert scan.pose == pytest.approx((0.3, -0.2, np.pi / 4), abs=2e-3)
+    assert scan.facts()["pose"] == scan.pose
+    assert "in the cloud's frame, x axis at 0.785" in scan.summary()
     assert scan.frame[:3, 0] == pytest.approx([0.5**0.5, 0.5**0.5, 0.0], abs=1e-3)
     assert abs(scan.grid.n_cells - 60) <= 3
     with pytest.raises(PushwiseError, match="cell_size or n_cells, not both"):
@@ -177,6 +183,9 @@ def test_hopeless_clouds_are_refused(points: object, sentence: str) -> None:
         ({"table": (0, 0, 1, -1)}, "nothing in the cloud stands out"),
         ({"min_height": 0.0}, "min_height must be greater than zero"),
         ({"n_cells": 0}, "n_cells must be from 1 to"),
+        ({"cell_size": 12.0}, r"cell_size 12 m is larger than .* 0\.06\d* m; give it in metres"),
+        ({"near": (10, 10, 10)}, r"near must be .* in metres; \(10, 10, 10\) is 17\.\d+ m"),
+        ({"near": (0, 0, 500)}, "near must be a point on a thing, in metres"),
         ({"cell_size": 1e-6}, "cell_size 1e-06 m is too small"),
     ],
 )

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Dropped", "Scan"]
 
+# A table's normal this near to z, as a cosine (10 degrees), is up.
+_UPRIGHT = 0.985
+
 
 class Dropped(NamedTuple):
     """Points of a cloud that are no part of the grid, and why."""
@@ -141,17 +144,30 @@ class Scan:
             )
         )
 
+    @property
+    def pose(self) -> tuple[float, float, float] | None:
+        """Where the grid frame is on the table of the cloud's frame: x, y [m], theta [rad].
+
+        None when the z axis of the cloud's frame is not up, as in a camera's frame.
+        """
+        if self.frame[2, 2] < _UPRIGHT:
+            return None
+        x, y = self.frame[:2, 3].tolist()
+        return x, y, float(np.arctan2(self.frame[1, 0], self.frame[0, 0]))
+
     def summary(self) -> str:
         """Return what a person wants to know of the scan, a fact a line."""
         grid = self.grid
         length, width = np.ptp(grid.outline, axis=0).tolist()
         a, b, c, d = self.table.coefficients
         x, y, z = self.frame[:3, 3].tolist()
+        pose = self.pose
+        heading = "whose z axis is not up" if pose is None else f"x axis at {pose[2]:.4f} rad"
         lines = [
             f"size     {length:.3f} x {width:.3f} m, up to {grid.heights.max():.3f} m high",
             f"cells    {grid.n_cells} of {grid.cell_size:g} m",
             f"outline  {len(grid.outline)} corners",
-            f"origin   ({x:.4f}, {y:.4f}, {z:.4f}) m in the cloud's frame",
+            f"origin   ({x:.4f}, {y:.4f}, {z:.4f}) m in the cloud's frame, {heading}",
             f"table    {a:.4f} x + {b:.4f} y + {c:.4f} z + {d:.4f} = 0"
             + (f", noise {1000.0 * self.noise:.1f} mm" if self.noise else ""),
             f"object   {self.points} points",
@@ -177,6 +193,7 @@ class Scan:
             "n_cells": self.grid.n_cells,
             "cell_size": self.grid.cell_size,
             "frame": self.frame.tolist(),
+            "pose": self.pose,
             "table": list(self.table.coefficients),
             "noise": self.noise,
             "points": self.points,
