@@ -56,6 +56,12 @@ def test_every_command_has_an_example() -> None:
         assert "--json" in ran.out
 
 
+def test_brackets_stay_in_the_help() -> None:
+    """Keep what is in brackets, which is also how colours are written, in the help."""
+    shown = "".join(here("plan", "--help").out.replace("│", "").split())
+    assert shown.count("[[x,y],...]") == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -38,11 +38,11 @@ def plan(
     table: Annotated[
         str,
         typer.Option(
-            help="Width x depth around the origin, in m, or a JSON file: corners [[x, y], ...]."
+            help="Width x depth around the origin, in m, or a JSON file: corners [\\[x, y], ...]."
         ),
     ] = "1.0x0.7",
     obstacles: Annotated[
-        Path | None, typer.Option(help="JSON file: a list of polygons, [[x, y], ...] each, in m.")
+        Path | None, typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in m.")
     ] = None,
     method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
     time_limit: Annotated[
