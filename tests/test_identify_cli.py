@@ -1,6 +1,7 @@
 """`pushwise identify`, its picture, and what it saves."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -130,12 +131,23 @@ def test_one_push_several_logs_and_another_method(
         (("grid.json", "log.csv", "--finger-radius", "-1"), "radius must be greater than zero"),
         (("grid.json", "log.csv", "--finger-radius", "0"), "radius must be greater than zero"),
         (("grid.json", "log.csv", "--finger-height", "-1"), "height must be zero or more"),
+        (
+            ("grid.json", "log.csv", "--finger-height", "30"),
+            "--finger-height 30 m is above the object, which is at most 0.0",
+        ),
+        (
+            ("grid.json", "log.csv", "--finger-height", "0.01", "--method", "convex"),
+            "--method convex cannot take --finger-height",
+        ),
         (("grid.json", "log.csv", "--friction-spread", "0"), "spread must be greater than zero"),
         (
             ("grid.json", "log.csv", "--friction-spread", "0.1", "--unbounded-friction"),
             "not both",
         ),
         (("grid.json", "log.csv", "--plot", "nowhere/maps.png"), "there is no folder nowhere"),
+        (("grid.json", "log.csv", "--plot", ".", "--force"), ". cannot be written: it is a folder"),
+        (("grid.json", "log.csv", "--plot", "maps.foo"), "a picture's name must end in .eps, "),
+        (("grid.json", "log.csv", "--plot", "maps"), "a picture's name must end in"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -154,6 +166,15 @@ def test_a_mistake_is_one_line(
     assert sentence in line
     assert "Traceback" not in err
     assert not (tmp_path / "model.json").exists()
+
+
+def test_a_read_only_folder_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ask whether the folder can be written; of a stand-in, for the superuser always may."""
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (tmp_path, os.W_OK))
+    _, _, err = pushwise("identify", "no grid.json", "no log.csv", "-o", tmp_path / "model.json")
+    assert f"the folder {tmp_path} is read-only" in err
 
 
 @pytest.mark.parametrize("after", [0, 2])

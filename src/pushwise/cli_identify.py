@@ -58,6 +58,10 @@ def identify(
     check_outputs(output, plot, force=force)
     if unbounded_friction and friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
+    if finger_height > 0.0 and method in ("convex", "autograd"):
+        raise PushwiseError(
+            f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
+        )
     from pushwise.identification.holdout import end_distance, split, uniform_model
     from pushwise.identification.identify import UNLIMITED, stopped_at
     from pushwise.identification.identify import identify as run
@@ -68,6 +72,12 @@ def identify(
     from pushwise.show.identifying import Identifying
 
     cells = load_grid(grid)
+    highest = float(cells.heights.max())
+    if finger_height > highest:
+        raise PushwiseError(
+            f"--finger-height {finger_height:g} m is above the object, which is at most "
+            f"{highest:g} m high by {grid.name}; give it in metres."
+        )
     log = load_logs(logs, cells)
     learn, test = split(log, holdout)
     radius = finger_radius if finger_radius is not None else log.finger_radius

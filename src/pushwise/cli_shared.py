@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -22,12 +23,27 @@ class Stopped(Exception):
     """Ctrl-C was pressed; the message says what is left of the work."""
 
 
-def check_outputs(*paths: Path | None, force: bool) -> None:
-    """Refuse files that cannot be written, or exist, before any work is done."""
-    for path in paths:
+def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool) -> None:
+    """Refuse files that cannot be written, or exist, before any work is done.
+
+    plot: a picture, whose ending says in which format.
+    """
+    for path in (output, plot):
         if path is None:
             continue
+        if path.is_dir():
+            raise PushwiseError(f"{path} cannot be written: it is a folder; give a file's name.")
         if path.exists() and not force:
             raise PushwiseError(f"{path} exists; add --force to overwrite it.")
         if not path.parent.is_dir():
             raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
+        if not os.access(path.parent, os.W_OK):
+            raise PushwiseError(f"{path} cannot be written: the folder {path.parent} is read-only.")
+    if plot is not None:
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        endings = FigureCanvasBase.get_supported_filetypes()
+        if plot.suffix[1:].lower() not in endings:
+            raise PushwiseError(
+                f"{plot} cannot be written: a picture's name must end in .{', .'.join(endings)}."
+            )
