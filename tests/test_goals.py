@@ -6,6 +6,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
+from pushwise.planning.free import Free
 from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance
 from pushwise.shape.metric import cell_distance, mean_cell_error
@@ -44,6 +45,18 @@ def test_the_distance_of_cells_is_closed() -> None:
         exact = np.sqrt(np.mean(np.sum(apart**2, axis=1)))
         assert cell_distance(grid, a, b) == pytest.approx(exact)
         assert mean_cell_error(grid, a, b) <= exact + 1e-12
+
+
+def test_goals_are_free_of_obstacles() -> None:
+    """Choose another edge where the best two are full, and say when all are."""
+    walls = [[(-0.3, y), (0.3, y), (0.3, y + 0.1), (-0.3, y + 0.1)] for y in (0.18, -0.28)]
+    assert pw.choose_goal(HAMMER.model, TABLE, start=(0, 0, 0)).edge in (0, 2)
+    best = pw.choose_goal(HAMMER.model, TABLE, start=(0, 0, 0), obstacles=walls)
+    free = Free(Balance(HAMMER.model, TABLE), walls)
+    assert free([goal.pose for goal in (best, *best.alternatives)]).all()
+    slab = [(-0.39, -0.29), (0.39, -0.29), (0.39, 0.29), (-0.39, 0.29)]
+    with pytest.raises(PushwiseError, match="no goal with 50 mm overhang that is free of obst"):
+        pw.choose_goal(HAMMER.model, TABLE, obstacles=[slab])
 
 
 @pytest.mark.parametrize("name", pw.objects.names)

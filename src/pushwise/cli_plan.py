@@ -91,6 +91,7 @@ def plan(
             top,
             overhang=overhang,
             grasp_width=grasp_width,
+            obstacles=blocks,
             start=start,
             known=known,
             seed=seed,

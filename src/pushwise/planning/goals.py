@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.planning.free import Free
 from pushwise.planning.overhang import Overhang, overhangs
 from pushwise.planning.stability import Balance
 from pushwise.shape.metric import cell_distance
@@ -56,6 +58,7 @@ def choose_goal(
     grasp_width: float = 0.08,
     max_fall_probability: float = 0.01,
     region: int | ArrayLike | None = None,
+    obstacles: Sequence[ArrayLike] = (),
     start: ArrayLike | None = None,
     known: Known | None = None,
     seed: int = 0,
@@ -64,9 +67,10 @@ def choose_goal(
 
     overhang: how deep the part must be beyond the edge [m]; grasp_width: how wide it may be along
     it [m]. region: where the goal may be: at any edge, at the edge with this number, at an edge
-    with the grid's origin inside a polygon (k, 2), or one of the poses (p, 3). start: pose (3,)
-    of the object now, for goals nearby among those equally safe. known: how well a model is known
-    that is not to be taken as certain. seed: of the samples of the centre of mass.
+    with the grid's origin inside a polygon (k, 2), or one of the poses (p, 3). obstacles:
+    polygons (k, 2) [m] that the object must not touch there. start: pose (3,) of the object now,
+    for goals nearby among those equally safe. known: how well a model is known that is not to be
+    taken as certain. seed: of the samples of the centre of mass.
 
     Raises PushwiseError, with what could be had, when there is no such pose.
     """
@@ -81,6 +85,13 @@ def choose_goal(
         raise PushwiseError(
             _why_none(balance, overhang, grasp_width, limit, region, candidates, narrow)
         )
+    if len(obstacles):
+        free = Free(balance, obstacles, max_fall_probability=limit)
+        goals = [goal for goal in goals if free(goal.pose[None])[0]]
+        if not goals:
+            raise PushwiseError(
+                f"there is no goal with {overhang * 1e3:.0f} mm overhang that is free of obstacles."
+            )
     away = np.zeros(len(goals))
     if start is not None:
         poses = np.array([goal.pose for goal in goals])
