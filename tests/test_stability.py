@@ -1,4 +1,4 @@
-"""`Balance`: support polygons, margins, and agreement with MuJoCo."""
+"""`Balance`: support polygons, margins, tipping loads, and agreement with MuJoCo."""
 
 import numpy as np
 import pytest
@@ -60,6 +60,15 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
     assert worst < 0.005
     poses = np.column_stack([np.linspace(0.3, 0.6, 2000), np.zeros((2000, 2))])
     assert balance.fall_probabilities(poses, certainty=1e9)[0] == 0.0
+
+
+def test_the_tipping_load_is_the_lever_s() -> None:
+    """Balance weight times arm on both sides of the edge."""
+    balance = Balance(BAR, TABLE)
+    load = balance.tipping_load((0.47, 0.0, 0.0), (0.56, 0.0))
+    assert load == pytest.approx(9.81 * 0.03 / 0.06)
+    assert balance.tipping_load((0.47, 0.0, 0.0), (0.45, 0.0)) == np.inf
+    assert balance.tipping_load((0.51, 0.0, 0.0), (0.56, 0.0)) == 0.0
 
 
 def test_a_centre_of_mass_that_may_be_anywhere_is_refused() -> None:

@@ -16,6 +16,7 @@ from pushwise.checks import finite_array, non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
+from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.support import Shape, falls, margin, margins, support
 from pushwise.shape.polygon import contains, placed
@@ -123,6 +124,27 @@ class Balance:
             float(margin(hull, x, y)),
             float(self.fall_probabilities(pose[None])[0]),
         )
+
+    def tipping_load(self, pose: ArrayLike, point: ArrayLike) -> float:
+        """Return the weight [N] that tips the object, laid on a point (2,) [m] of the table frame.
+
+        Infinite over the support polygon, zero for an object that falls by itself.
+        """
+        pose = np.array(finite_array("pose", pose, (3,)))
+        at = finite_array("point", point, (2,))
+        hull = placed(support(self.shape, pose)[0], pose)
+        centre = placed(self.model.centre_of_mass[None], pose)[0]
+        if margin(hull, centre[0], centre[1]) < 0.0:
+            return 0.0
+        edge = np.roll(hull, -1, axis=0) - hull
+        normal = np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
+        # About each side: the weight's moment keeps it down, the load's tips it.
+        down = np.sum(normal * (centre - hull), axis=1)
+        up = -np.sum(normal * (at - hull), axis=1)
+        tips = up > 0.0
+        if not tips.any():
+            return float(np.inf)
+        return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
 
 
 def model_of(found: Identification | ObjectModel) -> ObjectModel:
