@@ -73,6 +73,16 @@ def test_plans_go_round_obstacles() -> None:
     assert finger_gap(plan.pushes, WALLS) > pw.Finger().radius
 
 
+def test_the_finger_stands_on_no_obstacle() -> None:
+    """Push otherwise where a stump stands at the place the finger would start from."""
+    way = (HAMMER, (0, -0.2, 0), (0.3, 0.1, 1.0), TABLE)
+    x, y = pw.plan(*way).pushes[0].start
+    corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    stump = [(x + 0.005 * dx, y + 0.005 * dy) for dx, dy in corners]
+    plan = pw.plan(*way, obstacles=[stump])
+    assert finger_gap(plan.pushes, [stump]) > pw.Finger().radius
+
+
 def test_a_finger_that_is_fenced_in_is_lifted() -> None:
     """Plan from a place in a pit, and begin with a push that the finger is lowered to."""
     square = [(-0.05, -0.05), (0.05, -0.05), (0.05, 0.05), (-0.05, 0.05)]
