@@ -169,6 +169,59 @@ def test_a_folder_with_something_else_is_left_alone(force: bool, tmp_path: Path)
     assert (tmp_path / "log.csv").read_text() == "private"
 
 
+def test_a_folder_with_a_run_of_others_is_left_alone(tmp_path: Path) -> None:
+    """Delete nothing by force beside a run.json that we did not write."""
+    mine = {"run.json": '{"kind": "run"}', "plan.json": "private", "log.csv": "private"}
+    for name, text in mine.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(PushwiseError, match=r"run\.json must be a document of pushwise"):
+        pw.slide(crimp(), TABLE, journal=RunFolder(tmp_path, ABOUT, force=True))
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == mine
+
+
+def test_a_run_stopped_in_its_first_note_begins(tmp_path: Path) -> None:
+    """Take a folder with half a note and nothing else for an empty one."""
+    (tmp_path / ".run.json.half").write_text('{"format": "pushw')
+    settings = Settings(explore=0, grasp_width=0.005)
+    done = pw.slide(crimp(), TABLE, settings=settings, journal=RunFolder(tmp_path, ABOUT))
+    assert load_run(tmp_path).verdict == done.verdict
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("run.json", {"settings": None}, "settings"),
+        ("run.json", {"settings": {"colour": 1}}, "colour"),
+        ("run.json", {"settings": {"explore": -1}}, "explore must"),
+        ("run.json", {"phases": 3}, "int"),
+        ("outcome.json", {"verdict": None}, "verdict"),
+    ],
+)
+def test_a_run_with_other_fields_is_refused(
+    name: str, change: dict, said: str, run: Path, tmp_path: Path
+) -> None:
+    """Name the file, and what is wrong with it."""
+    folder = shutil.copytree(run, tmp_path / "run")
+    told = {**json.loads((folder / name).read_text()), **change}
+    kept = {field: value for field, value in told.items() if value is not None}
+    (folder / name).write_text(json.dumps(kept))
+    with pytest.raises(
+        PushwiseError, match=rf"{name} is damaged, or of another version \(.*{said}"
+    ):
+        load_run(folder)
+
+
+def test_a_damaged_note_is_not_gone_on_with(run: Path, tmp_path: Path) -> None:
+    """Say that the run cannot be taken up."""
+    folder = shutil.copytree(run, tmp_path / "run")
+    told = json.loads((folder / "run.json").read_text())
+    del told["pushes"]
+    (folder / "run.json").write_text(json.dumps(told))
+    with pytest.raises(PushwiseError, match=r"run\.json is damaged, .*'pushes'"):
+        pw.slide(crimp(), TABLE, journal=RunFolder(folder, ABOUT))
+
+
 def test_a_damaged_run_is_refused(run: Path, tmp_path: Path) -> None:
     """Say in a sentence which phase left what cannot be read, or that there is no run."""
     with pytest.raises(PushwiseError, match="holds no run; give a folder that pushwise slide"):

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import pushwise as pw
+from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.run_folder import load_run
+from pushwise.saved import load_grid
 
 MAIN = "from pushwise.cli import main; main()"
 COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)
@@ -64,6 +66,22 @@ def test_another_run_is_overwritten_only_when_forced(
     slide(*COASTER, "--seed", 1, "--force", cwd=folder)
     run = json.loads((folder / "slide-coaster" / "run.json").read_text())
     assert run["settings"]["seed"] == 1
+
+
+def test_another_object_in_a_file_of_the_same_name_is_another_run(
+    done: tuple[Path, subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Do not go on with another object than was begun with."""
+    shutil.copytree(done[0], tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    seed = json.loads(Path("slide-coaster/run.json").read_text())["settings"]["seed"]
+    grid = load_grid("coaster.json")
+    pw.save(pw.CellGrid(grid.centres, grid.cell_size, 2.0 * grid.heights), "coaster.json")
+    other = pushwise("slide", *COASTER, "--seed", seed)
+    assert other.code == 1
+    assert "slide-coaster holds a run with sha256 " in other.err
 
 
 def test_a_run_with_another_file_for_its_model_is_refused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,7 +65,7 @@ def slide(
     folder = Path(f"slide-{Path(what).stem}") if output is None else output
     table = Table()
     place = stage(what, table, world=world.value, seed=seed)
-    about = {"object": what, "world": world.value}
+    about = {"object": what, "world": world.value, **_content(what)}
     # Of matrices this small, more threads only wait for each other.
     with threadpool_limits(limits=1), Sliding() as progress:
         try:
@@ -84,6 +85,18 @@ def slide(
         typer.echo(summary(outcome, folder))
     if not outcome.success:
         raise PushwiseError(outcome.verdict)
+
+
+def _content(what: str) -> dict[str, str]:
+    """Return what tells a file from another of the same name; nothing for one of the objects."""
+    from pushwise import objects
+
+    if what in objects.names:
+        return {}
+    try:
+        return {"sha256": sha256(Path(what).read_bytes()).hexdigest()}
+    except OSError as error:
+        raise PushwiseError(f"cannot read {what} ({error.strerror}).") from None
 
 
 def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:

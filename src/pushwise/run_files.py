@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -33,6 +33,8 @@ from pushwise.writing import write_text
 
 __all__ = ["Read", "read_json", "read_phase", "write_json", "write_phase"]
 
+_FORMAT = "pushwise"
+
 
 class Read(NamedTuple):
     """What a phase found."""
@@ -45,21 +47,22 @@ class Read(NamedTuple):
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a document to a JSON file."""
-    text = json.dumps({"format": "pushwise", "version": 1, **document}, indent=1)
+    text = json.dumps({"format": _FORMAT, "version": 1, **document}, indent=1)
     write_text(path, text + "\n")
 
 
 def read_json(path: Path, *, kind: str) -> dict[str, Any]:
-    """Read a document of a kind."""
+    """Read a document of ours, of a kind."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
     except ValueError as error:
         raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
-    if not isinstance(document, dict) or document.get("kind") != kind:
-        raise PushwiseError(f'{path} must be a document of the kind "{kind}".')
-    return document
+    ours = isinstance(document, dict) and document.get("format") == _FORMAT
+    if not ours or document.get("kind") != kind:
+        raise PushwiseError(f'{path} must be a document of pushwise, of the kind "{kind}".')
+    return cast("dict[str, Any]", document)
 
 
 @contextmanager

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
@@ -39,6 +40,7 @@ from pushwise.pushes.logfile import LogWriter
 from pushwise.pushes.record import PushRecord
 from pushwise.run_files import read_json, read_phase, write_json, write_phase
 from pushwise.worlds.world import World
+from pushwise.writing import unfinished
 
 __all__ = ["RunFolder", "facts", "load_run"]
 
@@ -113,11 +115,13 @@ class RunFolder(Journal):
             self._begin_anew()
             return
         self._run = before
-        self.seconds.update(before["phases"])
-        if isinstance(world, Restorable) and before["world"] is not None:
-            world.restore(before["world"])
-        if before["pushes"]:
-            self.seconds.setdefault(Phase.EXPLORE, before["pushing"])
+        with _complete(self.path / "run.json"):
+            self.seconds.update(before["phases"])
+            pushes, pushing, state = before["pushes"], before["pushing"], before["world"]
+        if isinstance(world, Restorable) and state is not None:
+            world.restore(state)
+        if pushes:
+            self.seconds.setdefault(Phase.EXPLORE, pushing)
             self._cut_log()
             self.records.extend(PushLog.load(self.path / "log.csv"))
 
@@ -186,22 +190,36 @@ def load_run(path: Path | str) -> Outcome:
     if not (path / "run.json").exists():
         raise PushwiseError(f"{path} holds no run; give a folder that pushwise slide wrote.")
     run = read_json(path / "run.json", kind="run")
-    outcome = Outcome(
-        Settings(**run["settings"]),
-        Table(run["table"]),
-        Finger(**run["finger"]),
-        Prior(**run["prior"]),
-        verdict="Not finished.",
-        seconds=run["phases"],
-    )
+    with _complete(path / "run.json"):
+        outcome = Outcome(
+            Settings(**run["settings"]),
+            Table(run["table"]),
+            Finger(**run["finger"]),
+            Prior(**run["prior"]),
+            verdict="Not finished.",
+            seconds=dict(run["phases"]),
+        )
     for phase in Phase:
-        if phase not in run["phases"]:
+        if phase not in outcome.seconds:
             break
         outcome = replace(outcome, **read_phase(path, phase, outcome).fields)
     if (path / "outcome.json").exists():
         said = read_json(path / "outcome.json", kind="outcome")
-        outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
+        with _complete(path / "outcome.json"):
+            outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
     return outcome
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[None]:
+    """Name the file whose fields are missing, unknown or of the wrong kind."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise PushwiseError(
+            f"{file} is damaged, or of another version ({str(error).rstrip('.')}); "
+            "slide again with --force."
+        ) from None
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
@@ -241,13 +259,15 @@ def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, A
 
     Another run's folder is refused unless `force`, one without a run always.
     """
-    if not path.exists() or (path.is_dir() and not os.listdir(path)):
+    note = path / "run.json"
+    # A run stopped before its first note was whole has done nothing else.
+    if not path.exists() or (path.is_dir() and {*os.listdir(path)} <= {unfinished(note).name}):
         return None
-    if not (path / "run.json").exists():
+    if not note.exists():
         raise PushwiseError(f"{path} exists and holds no run of ours; choose another folder.")
+    run = read_json(note, kind="run")
     if force:
         return None
-    run = read_json(path / "run.json", kind="run")
     for name, want in wanted.items():
         have = run.get(name)
         if have == want:

@@ -7,12 +7,17 @@ from pathlib import Path
 
 from pushwise.errors import PushwiseError
 
-__all__ = ["write_text"]
+__all__ = ["unfinished", "write_text"]
+
+
+def unfinished(path: Path) -> Path:
+    """Return where a file is until it is whole."""
+    return path.with_name(f".{path.name}.half")
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, whole or not at all: whoever reads it, whenever, sees the old or the new."""
-    half = path.with_name(f".{path.name}.half")
+    half = unfinished(path)
     try:
         with half.open("w", encoding="utf-8") as file:
             file.write(text)
