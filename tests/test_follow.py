@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushwise.errors import SimulationError
+from pushwise.errors import PushwiseError, SimulationError
 from pushwise.planning.follow import End, follow
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.worlds.world import Observation
@@ -19,9 +19,9 @@ GOAL = np.array([0.3, 0.2, 1.0])
 class Stubborn:
     """A world whose object does what it is told to do: nothing, or fall."""
 
-    def __init__(self, *, fell: bool = False, gone: bool = False) -> None:
+    def __init__(self, *, fell: bool = False, error: PushwiseError | None = None) -> None:
         """Choose what happens."""
-        self.fell, self.gone = fell, gone
+        self.fell, self.error = fell, error
 
     def observe(self) -> Observation:
         """See it where it always was."""
@@ -29,8 +29,8 @@ class Stubborn:
 
     def push(self, push: pw.Push) -> PushRecord:
         """Push, and see nothing move."""
-        if self.gone:
-            raise SimulationError("the camera sees nothing.")
+        if self.error is not None:
+            raise self.error
         return PushRecord(push, [0.0, push.duration], np.zeros((2, 3)), fell=self.fell)
 
     def reset(self, seed: int) -> None:
@@ -95,7 +95,8 @@ def test_a_reached_goal_needs_nothing() -> None:
         (Stubborn(), GOAL, 1, End.OUT_OF_PUSHES, ""),
         (Slippery(), GOAL, 40, End.NO_PROGRESS, ""),
         (Stubborn(fell=True), GOAL, 40, End.FELL, ""),
-        (Stubborn(gone=True), GOAL, 40, End.LOST, "the camera sees nothing"),
+        (Stubborn(error=SimulationError("gone.")), GOAL, 40, End.LOST, "gone"),
+        (Stubborn(error=PushwiseError("too far.")), GOAL, 40, End.REFUSED, "too far"),
         (Stubborn(), (5.0, 0.0, 0.0), 40, End.OUT_OF_REACH, "goal .* off the table"),
     ],
 )

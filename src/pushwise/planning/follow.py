@@ -48,6 +48,7 @@ class End(StrEnum):
     FELL = "the object fell off the table"
     BLOCKED = "the object does not move when it is pushed"
     LOST = "the object is not where it was seen"
+    REFUSED = "the world refused the next push"
     NO_PROGRESS = "the object does not get nearer"
     OUT_OF_REACH = "no pushes lead to the goal from where the object is"
     OUT_OF_PUSHES = "all pushes are spent"
@@ -149,6 +150,9 @@ def follow(
             before, pose = pose, world.observe().pose
         except SimulationError as error:
             return ended(End.LOST, str(error))
+        except PushwiseError as error:
+            # A push that the arm cannot make; what was learned and done so far is still true.
+            return ended(End.REFUSED, str(error))
         errors.append(mean_cell_error(grid, pose, there))
         if on_push is not None:
             on_push(record, errors[-1])
