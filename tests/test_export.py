@@ -184,6 +184,15 @@ def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
         assert said in done.err
 
 
+def test_the_command_says_when_nothing_was_learned(tmp_path: Path) -> None:
+    """Do not call an assumed mass determined."""
+    saved, out = tmp_path / "model.json", tmp_path / "object.xml"
+    pw.save(THIN, saved, known=Known.nothing(pw.Finger()))
+    assert "nothing was learned" in pushwise("export", saved, "-o", out).out
+    told = json.loads(pushwise("export", saved, "-o", out, "--json", "--force").out)
+    assert told["mass_determined"] is False
+
+
 def test_only_mjcf_is_lumped(tmp_path: Path) -> None:
     """Refuse to lump what has no cells, and a folder that is not there."""
     with pytest.raises(PushwiseError, match="only MJCF has cells to lump"):

@@ -52,6 +52,15 @@ def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
     assert abs(goal[0]) > 0.2 or abs(goal[1]) > 0.15
 
 
+def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> None:
+    """Choose a goal for it, and say that nothing was learned."""
+    model = tmp_path / "hammer.json"
+    pw.save(pw.objects.load("hammer").model, model, known=Known.nothing(pw.Finger()))
+    done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+    assert "chance of a fall not known: nothing was learned" in done.out
+
+
 def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> None:
     """Go to the next best goal where something stands at the best one."""
     found, known = load_model(model)

@@ -15,9 +15,10 @@ from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
 from pushwise.outcome import Outcome
-from pushwise.run_folder import load_run
+from pushwise.run_folder import facts, load_run
 from pushwise.show.drawing import Drawing, ellipse
 from pushwise.show.report import report, write_report
+from pushwise.show.sliding import summary
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +103,34 @@ def test_runs_that_ended_early_have_a_report(outcome: Outcome) -> None:
     assert "there were no pushes to learn from" in words(report(ignorant))
     looking = replace(ignorant, found=None, seen=None)
     assert "did not come to a first look" in words(report(looking))
+
+
+def test_what_was_assumed_is_not_told_as_known(outcome: Outcome) -> None:
+    """Give no chance of a fall where nothing was learned, in the page, in words and in facts."""
+    assert outcome.grid is not None
+    assert facts(outcome)["fall_probability"] is not None
+    assumed = replace(outcome, records=(), found=uniform_model(outcome.grid, outcome.prior))
+    page = words(report(assumed))
+    assert "Chance of a fall at the goal not known: nothing was learned" in page
+    assert "Red: the assumed centre of mass." in page and "95 %" not in page
+    assert "over the edge, chance of a fall not known, " in summary(assumed, Path("run"))
+    assert facts(assumed)["fall_probability"] is None
+
+
+def test_another_goal_is_told_apart_from_the_first(outcome: Outcome) -> None:
+    """Tell the goal that counted in the end, and no chance of a fall at another one as its own."""
+    assert outcome.goal is not None and outcome.followed is not None
+    assert facts(outcome)["goal"] == outcome.goal.pose.tolist()
+    there = outcome.goal.pose + np.array([0.1, 0.0, 0.0])
+    other = replace(outcome, followed=replace(outcome.followed, goal=there))
+    assert facts(other)["goal"] == there.tolist()
+    assert facts(other)["fall_probability"] is None
+    page = words(report(other))
+    assert "Chance of a fall at the first goal" in page
+    assert "Distance from the last goal" in page
+    assert "Another goal was chosen on the way" in page and "unsafe" not in page
+    assert "mm from another goal, chosen on the way" in summary(other, Path("run"))
+    assert "nother goal" not in words(report(outcome)) + summary(outcome, Path("run"))
 
 
 def test_a_file_that_cannot_be_written_is_named(outcome: Outcome, tmp_path: Path) -> None:

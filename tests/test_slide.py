@@ -18,7 +18,7 @@ from pushwise.run_files import read_phase, write_phase
 from pushwise.run_folder import RunFolder, load_run
 from pushwise.shape.polygon import contains, placed
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.stage import stage
+from pushwise.worlds.stage import NOISE, stage
 
 TABLE = pw.Table()
 ABOUT = {"object": "crimp", "world": "ideal"}
@@ -86,6 +86,10 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
         read.records + read.followed.records, was.records + was.followed.records, strict=True
     ):
         assert np.array_equal(a.pose, b.pose)
+        assert a.noise == b.noise == NOISE
+    log = pw.PushLog.load(folder / "followed.csv")
+    assert log.finger_radius == was.finger.radius
+    assert log.grid is not None and np.array_equal(log.grid.centres, was.grid.centres)
     assert np.array_equal(read.goal.pose, was.goal.pose)
     assert len(read.goal.alternatives) == len(was.goal.alternatives)
     assert np.array_equal(read.plan.poses, was.plan.poses)
@@ -248,8 +252,9 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
     refined = replace(found.posterior.refined, left_out=frozenset({2}))
     found = replace(found, posterior=replace(found.posterior, refined=refined))
-    write_phase(tmp_path, Phase.FOLLOW, replace(was.followed, records=way, found=found))
-    read = read_phase(tmp_path, Phase.FOLLOW, replace(was, records=explored)).value.found
+    before = replace(was, records=explored)
+    write_phase(tmp_path, Phase.FOLLOW, replace(was.followed, records=way, found=found), before)
+    read = read_phase(tmp_path, Phase.FOLLOW, before).value.found
     assert len(read.posterior.problem.records) == 4
     assert np.array_equal(read.posterior.problem.records[3].pose, way[1].pose)
     assert read.posterior.problem.left_out == {2}

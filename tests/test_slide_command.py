@@ -13,6 +13,7 @@ from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.run_folder import load_run
 from pushwise.saved import load_grid
+from pushwise.show.viewed import Viewed
 
 MAIN = "from pushwise.cli import main; main()"
 COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)
@@ -50,6 +51,17 @@ def test_what_has_no_goal_is_reported_as_such(
     assert {"run.json", "outcome.json", "grid.json", "cloud.npz", "model.json"} <= left
     assert {"report.html", "object.xml", "object.urdf", "object.sdf"} <= left
     assert not any(name.startswith(".") for name in left)
+
+
+def test_what_was_assumed_is_marked_as_such(
+    done: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    """Say in the model's file that nothing was learned, and show shares instead of grams."""
+    run = done[0] / "slide-coaster"
+    for viewed in (Viewed.load(run), Viewed.load(run / "model.json")):
+        assert viewed.assumed
+        assert viewed.covariance is None
+        assert viewed.shown["mass"].unit == "% of the whole"
 
 
 def test_another_run_is_overwritten_only_when_forced(

@@ -276,6 +276,17 @@ def test_triangles_fill_the_polygon(name: str) -> None:
     assert volume == pytest.approx(0.1 * signed_area(outline), rel=1e-9)
 
 
+def test_falls_of_an_assumed_model_are_not_known(tmp_path: Path) -> None:
+    """Give no chance of a fall where nothing was learned."""
+    model = pw.objects.load("wrench").model
+    pw.save(model, tmp_path / "wrench.json", known=Known.nothing(pw.Finger()))
+    page = View(Viewed.load(tmp_path / "wrench.json"), port=free_port())
+    try:
+        assert page.what_if.fall.value == "not known"
+    finally:
+        page.stop()
+
+
 def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
     """Offer what is known of it, on a table of the usual size, with nothing to replay."""
     thing = pw.objects.load("wrench")

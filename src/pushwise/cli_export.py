@@ -55,7 +55,9 @@ def export(
         f"{output}: {kind}, {solid.mass:.3f} kg, centre of mass ({x:.1f}, {y:.1f}, {z:.1f}) mm, "
         f"mean friction {solid.friction:.2f}"
     )
-    if guessed:
+    if known is not None and not known.learned:
+        typer.echo("nothing was learned: masses and frictions are assumed, the same everywhere")
+    elif guessed:
         typer.echo(
             "the pushes did not determine the total mass: only its pattern was learned, "
             "and forces in a simulator will be off by a common factor"

@@ -98,9 +98,12 @@ def plan(
         )
         chosen, made = _first_with_a_way((best, *best.alternatives), way_to)
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
-        said = f", {1e3 * chosen.overhang:.0f} mm over the edge, falls with p = " + (
-            f"{chosen.fall_probability:.2g}"
+        fall = (
+            f"falls with p = {chosen.fall_probability:.2g}"
+            if known is None or known.learned
+            else "chance of a fall not known: nothing was learned"
         )
+        said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
     made.save(output)
     if plot is not None:
         from pushwise.show.plan import plot_plan

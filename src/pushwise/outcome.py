@@ -112,3 +112,15 @@ class Outcome:
     """What came of it, in words."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each phase took."""
+
+    @property
+    def other_goal(self) -> bool:
+        """Whether another goal than `goal` was chosen on the way."""
+        goal, followed = self.goal, self.followed
+        return bool(goal and followed and (followed.goal != goal.pose).any())
+
+    @property
+    def fall_probability(self) -> float | None:
+        """How likely a fall is at `goal`; None where nothing was learned, or without a goal."""
+        learned = isinstance(self.found, Identification)
+        return self.goal.fall_probability if self.goal is not None and learned else None

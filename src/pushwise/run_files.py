@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
 from pushwise.identification.noise import Errors
 from pushwise.identification.objective import Refined
 from pushwise.identification.posterior import Posterior
@@ -72,7 +73,7 @@ def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
         yield arrays
 
 
-def _write_look(folder: Path, found: tuple[Observation, CellGrid]) -> None:
+def _write_look(folder: Path, found: tuple[Observation, CellGrid], done: Outcome) -> None:
     seen, grid = found
     save(grid, folder / "grid.json")
     np.savez_compressed(folder / "cloud.npz", points=seen.points.astype(np.float32), pose=seen.pose)
@@ -85,7 +86,7 @@ def _read_look(folder: Path, done: Outcome) -> Read:
     return Read((seen, grid), {"seen": seen, "grid": grid})
 
 
-def _write_explore(folder: Path, found: tuple[PushRecord, ...]) -> None:
+def _write_explore(folder: Path, found: tuple[PushRecord, ...], done: Outcome) -> None:
     """Do nothing: the log was written push by push."""
 
 
@@ -94,8 +95,8 @@ def _read_explore(folder: Path, done: Outcome) -> Read:
     return Read(records, {"records": records})
 
 
-def _write_identify(folder: Path, found: Found) -> None:
-    _write_found(folder, "", found, ())
+def _write_identify(folder: Path, found: Found, done: Outcome) -> None:
+    _write_found(folder, "", found, done, ())
 
 
 def _read_identify(folder: Path, done: Outcome) -> Read:
@@ -103,10 +104,12 @@ def _read_identify(folder: Path, done: Outcome) -> Read:
     return Read(found, {"found": found})
 
 
-def _write_found(folder: Path, prefix: str, found: Found, more: tuple[PushRecord, ...]) -> None:
+def _write_found(
+    folder: Path, prefix: str, found: Found, done: Outcome, more: tuple[PushRecord, ...]
+) -> None:
     """Write a model, and how well it is known from the exploring pushes and some of `more`."""
     if isinstance(found, ObjectModel):
-        save(found, folder / f"{prefix}model.json")
+        save(found, folder / f"{prefix}model.json", known=Known.nothing(done.finger))
         return
     save(found.model, folder / f"{prefix}model.json", known=found.known)
     refined = found.posterior.refined
@@ -156,7 +159,7 @@ def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord
         )
 
 
-def _write_plan(folder: Path, found: Target) -> None:
+def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
     goals = [found.goal, *found.goal.alternatives]
     each = [{**asdict(goal), "pose": goal.pose.tolist(), "alternatives": None} for goal in goals]
     for goal in each:
@@ -175,7 +178,7 @@ def _read_plan(folder: Path, done: Outcome) -> Read:
     return Read(Target(best, plan), {"goal": best, "plan": plan})
 
 
-def _write_follow(folder: Path, found: Followed) -> None:
+def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
     how = {
         "end": found.end.name,
         "detail": found.detail,
@@ -188,8 +191,10 @@ def _write_follow(folder: Path, found: Followed) -> None:
         (folder / name).unlink(missing_ok=True)
     # Of a push under which the object fell a log holds what it did on the table.
     kept = [_marked(record, fell=False) for record in found.records]
-    PushLog(tuple(kept), provenance=how).save(folder / "followed.csv")
-    _write_found(folder, "followed_", found.found, found.records)
+    noise = kept[0].noise if kept else None
+    log = PushLog(tuple(kept), done.grid, done.finger.radius, noise, provenance=how)
+    log.save(folder / "followed.csv")
+    _write_found(folder, "followed_", found.found, done, found.records)
 
 
 def _read_follow(folder: Path, done: Outcome) -> Read:
@@ -226,7 +231,7 @@ def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
     )
 
 
-def _write_grasp(folder: Path, found: Grasp) -> None:
+def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:
     write_json(folder / "grasp.json", {"kind": "grasp", **asdict(found)})
 
 
@@ -236,7 +241,7 @@ def _read_grasp(folder: Path, done: Outcome) -> Read:
     return Read(grasp, {"grasp": grasp})
 
 
-_WRITERS: Mapping[Phase, Callable[[Path, Any], None]] = {
+_WRITERS: Mapping[Phase, Callable[[Path, Any, Outcome], None]] = {
     Phase.LOOK: _write_look,
     Phase.EXPLORE: _write_explore,
     Phase.IDENTIFY: _write_identify,
@@ -255,9 +260,9 @@ _READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
 }
 
 
-def write_phase(folder: Path, phase: Phase, found: Any) -> None:
-    """Write what a phase found to a folder."""
-    _WRITERS[phase](folder, found)
+def write_phase(folder: Path, phase: Phase, found: Any, done: Outcome) -> None:
+    """Write what a phase found to a folder, given all that came before."""
+    _WRITERS[phase](folder, found, done)
 
 
 def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:

@@ -127,12 +127,12 @@ class RunFolder(Journal):
 
     def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
         """Do what a phase does and keep it, or read what it found before."""
+        assert self._done is not None
         if phase not in self._run["phases"]:
             found = super().carry_out(phase, do)
-            write_phase(self.path, phase, found)
+            write_phase(self.path, phase, found, self._done)
             self._run["phases"] = dict(self.seconds)
             self._commit()
-        assert self._done is not None
         read = read_phase(self.path, phase, self._done)
         self._done = replace(self._done, **read.fields)
         return cast("T", read.value)
@@ -223,14 +223,19 @@ def _complete(file: Path) -> Iterator[None]:
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome in short, for machines; SI units."""
-    goal, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
+    """Return the outcome in short, for machines; SI units.
+
+    The goal is the one that counted in the end. How likely a fall is there is null where nobody
+    knows: where nothing was learned, and for a goal chosen on the way.
+    """
+    first, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
+    goal = followed.goal if followed else first.pose if first else None
     return {
         "success": outcome.success,
         "verdict": outcome.verdict,
         "explored": len(outcome.records),
-        "goal": goal and goal.pose.tolist(),
-        "fall_probability": goal and goal.fall_probability,
+        "goal": None if goal is None else goal.tolist(),
+        "fall_probability": None if outcome.other_goal else outcome.fall_probability,
         "planned_pushes": outcome.plan and len(outcome.plan.pushes),
         "pushes": followed and len(followed.records),
         "end": followed and str(followed.end),

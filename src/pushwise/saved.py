@@ -118,8 +118,9 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
     if known is not None:
         if not isinstance(value, ObjectModel):
             raise PushwiseError(f"known goes with an ObjectModel; got {type(value).__name__}.")
+        covariance = known.centre_of_mass_covariance
         fields["known"] = {
-            "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
+            "centre_of_mass_covariance": None if covariance is None else covariance.tolist(),
             "total_mass_std": known.total_mass_std,
             "finger": asdict(known.finger),
             "drift": known.drift.tolist(),

@@ -114,7 +114,7 @@ class Identification:
             "seconds": self.seconds,
             "error": self.history[-1].error,
             "centre_of_mass": self.model.centre_of_mass.tolist(),
-            "centre_of_mass_covariance": known.centre_of_mass_covariance.tolist(),
+            "centre_of_mass_covariance": self.posterior.centre_of_mass_covariance.tolist(),
             "centre_of_mass_stated": self.posterior.problem.prior.centre,
             "total_mass": self.model.total_mass if determined else None,
             "total_mass_std": known.total_mass_std,

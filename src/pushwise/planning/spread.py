@@ -31,7 +31,7 @@ class Spread:
         known: Known | None = None,
         seed: int = 0,
     ) -> None:
-        """Draw objects from what is known; a model without `known` is certain."""
+        """Draw objects from what is known; a model is certain where that is nothing."""
         rng = np.random.default_rng(seed)
         self._table, self._finger = table, finger
         self._models: list[ObjectModel] = []
@@ -43,8 +43,8 @@ class Spread:
                 ObjectModel(grid, m, mu) for m, mu in zip(masses, frictions, strict=True)
             ]
             self._drift = found.drift
-        elif known is not None:
-            self._models = _tilted(found, known, rng)
+        elif known is not None and known.centre_of_mass_covariance is not None:
+            self._models = _tilted(found, known.centre_of_mass_covariance, rng)
             self._drift = known.drift
 
     def after(self, pose: Array, push: Push, expected: Array) -> Array:
@@ -68,8 +68,8 @@ class Spread:
         return found
 
 
-def _tilted(model: ObjectModel, known: Known, rng: np.random.Generator) -> list[ObjectModel]:
-    """Return models whose centres of mass are drawn from what is known, else like the given one.
+def _tilted(model: ObjectModel, covariance: Array, rng: np.random.Generator) -> list[ObjectModel]:
+    """Return models whose centres of mass have a covariance (2, 2), else like the given one.
 
     Masses change by exp(a . (p - c)), the smoothest change that moves the centre and keeps them
     positive; to first order the centre moves by C a, C the second moment over the mass.
@@ -77,7 +77,7 @@ def _tilted(model: ObjectModel, known: Known, rng: np.random.Generator) -> list[
     model.grid.refuse_one_cell_wide()  # nothing to tilt across it
     arm = model.grid.centres - model.centre_of_mass
     moment = (model.mass[:, None] * arm).T @ arm / model.total_mass
-    moved = rng.multivariate_normal(np.zeros(2), known.centre_of_mass_covariance, _SAMPLES)
+    moved = rng.multivariate_normal(np.zeros(2), covariance, _SAMPLES)
     models = []
     for shift in moved:
         mass = model.mass * np.exp(arm @ np.linalg.solve(moment, shift))

@@ -55,7 +55,8 @@ class Balance:
         """Draw centres of mass from what is known.
 
         found: what was identified, or a model; a model is taken as certain unless `known` says
-        how well its centre of mass is known. samples: how many centres to draw.
+        how well its centre of mass is known, and so is one of which nothing was learned: there is
+        no other to take. samples: how many centres to draw.
         """
         self.model = model_of(found)
         self.table = table
@@ -75,17 +76,17 @@ class Balance:
         rng = np.random.default_rng(non_negative_integer("seed", seed))
         if isinstance(found, Identification):
             centres = found.posterior.centres_of_mass(samples, rng)
-        elif known is not None:
-            centres = self._possible(known, samples, rng)
+        elif known is not None and known.centre_of_mass_covariance is not None:
+            centres = self._possible(known.centre_of_mass_covariance, samples, rng)
         else:
             centres = self.model.centre_of_mass[None].copy()
         self.centres = np.ascontiguousarray(centres)
         """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
 
-    def _possible(self, known: Known, samples: int, rng: np.random.Generator) -> Array:
+    def _possible(self, covariance: Array, samples: int, rng: np.random.Generator) -> Array:
         """Draw centres of mass (samples, 2), but none outside the object, where none can be."""
         centre = self.model.centre_of_mass
-        root = np.linalg.cholesky(known.centre_of_mass_covariance)
+        root = np.linalg.cholesky(covariance)
         wide = 4.0 * self.shape.reach
         under = np.array(Table.rectangle(wide, wide).polygon)
         hull, _ = support(self.shape._replace(table=under), np.zeros(3))

@@ -64,10 +64,15 @@ def _head(outcome: Outcome, name: str) -> str:
         size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
         numbers["Centre of mass known to"] = f"{1e3 * size:.1f} mm"
     if outcome.goal is not None:
-        numbers["Chance of a fall at the goal"] = probability(outcome.goal.fall_probability)
+        which = "first goal" if outcome.other_goal else "goal"
+        fall = outcome.fall_probability
+        numbers[f"Chance of a fall at the {which}"] = (
+            "not known: nothing was learned" if fall is None else probability(fall)
+        )
     if outcome.followed is not None:
         numbers["Pushes to the goal"] = f"{len(outcome.followed.records)}"
-        numbers["Distance from the goal"] = f"{1e3 * outcome.followed.error:.1f} mm"
+        which = "last goal" if outcome.other_goal else "goal"
+        numbers[f"Distance from the {which}"] = f"{1e3 * outcome.followed.error:.1f} mm"
     numbers["Time it took"] = f"{sum(outcome.seconds.values()):.1f} s"
     kind = "good" if outcome.success else "bad"
     return "\n".join(
@@ -131,7 +136,11 @@ def _explored(outcome: Outcome, found: Found) -> str:
 def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
     """Show where the object should go, and why it does not fall there."""
     covariance = None
-    doubt = ""
+    doubt = (
+        " That holds for the assumed centre of mass; how likely a fall is, is not known, because "
+        "nothing was learned."
+    )
+    red = "the assumed centre of mass"
     if isinstance(found, Identification):
         covariance = found.posterior.centre_of_mass_covariance
         doubt = (
@@ -139,6 +148,7 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
             "places where the centre of mass may be, in "
             f"{probability(goal.fall_probability)} the object would fall."
         )
+        red = "the centre of mass and the ellipse that holds it with 95 %"
     rests = Balance(found, outcome.table, seed=outcome.settings.seed).at(goal.pose)
     x, y, theta = goal.pose
     return section(
@@ -153,8 +163,7 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
         figure(
             pictures.balance(model_of(found), outcome.table, goal, rests, covariance),
             f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, turned by "
-            f"{np.degrees(theta):.0f}°. Green: the area that carries the object. Red: the centre "
-            "of mass and the ellipse that holds it with 95 %.",
+            f"{np.degrees(theta):.0f}°. Green: the area that carries the object. Red: {red}.",
         ),
         paragraph(
             f"{counted(len(goal.alternatives), 'other goal', 'other goals')} nearly as good "
@@ -170,6 +179,7 @@ def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
     made = () if outcome.followed is None else outcome.followed.records
     grid = model_of(found).grid
     expected = counted(len(plan.pushes), "push", "pushes")
+    which = "first goal" if outcome.other_goal else "goal"
     parts = [
         paragraph(
             f"Before the first push the planner expected to need {expected}, and tried "
@@ -178,7 +188,7 @@ def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
         ),
         figure(
             pictures.way(grid, outcome.table, plan, goal, made),
-            "The table from above. Orange: the planned way and the goal. Blue: how the object "
+            f"The table from above. Orange: the planned way and the {which}. Blue: how the object "
             "went, and where it ended. Green: the finger. Dashed: the object before each push.",
         ),
     ]
@@ -193,12 +203,13 @@ def _end(outcome: Outcome) -> str:
     parts = [paragraph(outcome.verdict)]
     if outcome.followed is not None:
         followed = outcome.followed
-        if outcome.goal is not None and (followed.goal != outcome.goal.pose).any():
+        if outcome.other_goal:
             x, y, theta = followed.goal
             parts.append(
                 paragraph(
-                    "What the pushes on the way told made the goal above unsafe; another one was "
-                    f"chosen: ({x:.3f} m, {y:.3f} m), turned by {np.degrees(theta):.0f} degrees."
+                    "Another goal was chosen on the way, because no safe pushes to the one above "
+                    f"were found any more: ({x:.3f} m, {y:.3f} m), turned by "
+                    f"{np.degrees(theta):.0f} degrees. Distances are from that one."
                 )
             )
         detail = f": {followed.detail}" if followed.detail else "."

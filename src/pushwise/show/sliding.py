@@ -83,13 +83,16 @@ def _words(outcome: Outcome, phase: Phase) -> str:
     if phase is Phase.IDENTIFY and found is not None:
         return "nothing learned: the same stuff everywhere"
     if phase is Phase.PLAN and goal is not None and plan is not None:
+        fall = outcome.fall_probability
+        falls = "chance of a fall not known" if fall is None else f"falls with p = {fall:.2g}"
         return (
-            f"{1e3 * goal.overhang:.0f} mm over the edge, falls with p = "
-            f"{goal.fall_probability:.2g}, {counted(len(plan.pushes), 'push', 'pushes')} away"
+            f"{1e3 * goal.overhang:.0f} mm over the edge, {falls}, "
+            f"{counted(len(plan.pushes), 'push', 'pushes')} away"
         )
     if phase is Phase.FOLLOW and followed is not None:
         pushes = counted(len(followed.records), "push", "pushes")
-        return f"{pushes}, {1e3 * followed.error:.0f} mm from the goal"
+        where = "another goal, chosen on the way" if outcome.other_goal else "the goal"
+        return f"{pushes}, {1e3 * followed.error:.0f} mm from {where}"
     if phase is Phase.GRASP and grasp is not None:
         return f"lifted by {1e3 * grasp.raised:.0f} mm" if grasp.held else "slipped out"
     return ""

@@ -73,7 +73,8 @@ class WhatIf:
         rests = self._viewed.balance.at(pose)
         on_it = len(rests.polygon) > 2
         assign(self.margin, f"{1e3 * rests.margin:.0f} mm" if on_it else "not on the table")
-        assign(self.fall, f"{100.0 * rests.fall_probability:.1f} %")
+        fall = f"{100.0 * rests.fall_probability:.1f} %"
+        assign(self.fall, "not known" if self._viewed.assumed else fall)
         assign(self.over, f"{1e3 * max((part.depth for part in parts), default=0.0):.0f} mm")
 
     def _dragged(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
+from pushwise.identification.known import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel, Table
@@ -47,6 +48,8 @@ class Viewed:
     """The pushes made, those to learn from first."""
     learned: int = 0
     """How many of them it was learned from."""
+    assumed: bool = False
+    """Whether nothing was learned: masses and frictions are assumed, falls not known."""
     waypoints: Array | None = None
     """The planned way, shape (w, 3)."""
 
@@ -66,7 +69,7 @@ class Viewed:
         return cls(
             name=path.resolve().name,
             model=model_of(found),
-            shown=quantities(found),
+            shown=quantities(found, None if learned else Known.nothing(outcome.finger)),
             balance=Balance(found, outcome.table, seed=outcome.settings.seed),
             covariance=None if learned is None else learned.posterior.centre_of_mass_covariance,
             finger=outcome.finger if learned is None else learned.finger,
@@ -74,6 +77,7 @@ class Viewed:
             pose=outcome.seen.pose,
             records=(*outcome.records, *made),
             learned=len(outcome.records),
+            assumed=learned is None,
             waypoints=None if outcome.plan is None else outcome.plan.waypoints,
         )
 
@@ -90,4 +94,5 @@ class Viewed:
             finger=Finger() if known is None else known.finger,
             table=table,
             pose=np.zeros(3),
+            assumed=known is not None and not known.learned,
         )
