@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import pushwise as pw
 from command import pushwise as here
 from pushwise import cli
-from pushwise.errors import PushwiseError, SimulationError
+from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
 
 
 def pushwise(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -88,6 +89,16 @@ def test_an_error_of_ours_is_one_line(
         cli.main()
     assert stop.value.code == 1
     assert capsys.readouterr().err == "pushwise: mass must be greater than zero; got 0.\n"
+
+
+def test_a_warning_of_ours_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print a warning as a note, without the line of source that gave it."""
+
+    def warn(**_: object) -> None:
+        warnings.warn("the last line\nhas no line end.", PushwiseWarning, stacklevel=1)
+
+    monkeypatch.setattr(cli, "app", warn)
+    assert here() == (0, "", "pushwise: note: the last line has no line end.\n")
 
 
 @pytest.mark.parametrize(

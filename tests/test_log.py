@@ -92,6 +92,8 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
         ([GOOD[0], "0,1,100.5,0,0,0,0"], NAMES, "line 3: x must be in metres; 100.5 looks like mi"),
         (["0,0,0,0,0,-100,0", GOOD[1]], NAMES, "line 2: finger_x must be in metres; -100 looks"),
         (["0,0,0,0,0,0,0", "0,0.1,0,0,0,1,0"], NAMES, "line 3: the finger moves at 10 m/s"),
+        ([GOOD[0], "0,1000,0.1,0,0,0,0"], NAMES, "2: the finger of push 0 moves at 0.1 mm/s; pos"),
+        ([GOOD[0], '0,1,"0,' + "0" * 140_000], NAMES, "line 3: no row .* look for a stray quote"),
         ([GOOD[0], "0,1,0,0,90,0,0"], NAMES, "line 3: theta must be in radians; 90 looks like deg"),
         ([GOOD[0], "0,0,0,0,0,0,0"], NAMES, "line 3: t must increase within push 0; 0 follows 0"),
         ([*GOOD, "1,0,0,0,0,0,0"], NAMES, "line 4: push 1 has one row; give at least two"),
@@ -131,9 +133,18 @@ def test_a_torn_line_is_ignored_with_a_warning(tmp_path: Path) -> None:
         torn = tmp_path / f"torn{cut}.csv"
         torn.write_bytes(path.read_bytes()[:-cut])
         torn.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
-        with pytest.warns(PushwiseWarning, match=r"line 6: ignored, it was never finished"):
+        with pytest.warns(PushwiseWarning, match=r"line 6 is left out, .* no line end; add one"):
             (record,) = pw.PushLog.load(torn)
         assert record.pose.tolist() == a_record(5).pose[:4].tolist()
+
+
+def test_a_push_that_lacks_the_last_line_says_so(tmp_path: Path) -> None:
+    """Say in the refusal that a row was left out, and what would bring it back."""
+    path = written(tmp_path, *GOOD, "1,0,0,0,0,-0.1,0", "1,1,0.1,0,0,0,0")
+    path.with_suffix(".json").write_text('{"format": "pushwise log 1"}', encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").rstrip(), encoding="utf-8")
+    with pytest.raises(PushwiseError, match=r"push 1 has one row; .*; line 5 is left out, .* add"):
+        pw.PushLog.load(path)
 
 
 def test_a_writer_continues_a_torn_log(tmp_path: Path) -> None:
@@ -182,9 +193,20 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps({"format": "x"}), encoding="utf-8")
     with pytest.raises(PushwiseError, match="must be a header with the format 'pushwise log 1'"):
         pw.PushLog.load(path)
-    header = {"format": "pushwise log 1", "grid": {"cells": 3}}
-    path.with_suffix(".json").write_text(json.dumps(header), encoding="utf-8")
-    with pytest.raises(PushwiseError, match="must describe noise and grid"):
+    for part, sentence in (
+        ({"grid": {"cells": 3}}, "grid must be a JSON object of centres, .*; got cells"),
+        ({"grid": {"centres": [[0, 0]]}}, "grid must be .* at least centres and cell_size"),
+        ({"noise": 3}, "noise must be a JSON object of position, angle, force; got 3"),
+        ({"noise": {"force": -1}}, "noise force must be"),
+        ({"finger_radius": "0.01"}, "finger_radius must be a number; got '0.01'"),
+    ):
+        header = {"format": "pushwise log 1", **part}
+        path.with_suffix(".json").write_text(json.dumps(header), encoding="utf-8")
+        with pytest.raises(PushwiseError, match=rf"log\.json: {sentence}"):
+            pw.PushLog.load(path)
+    path.with_suffix(".json").unlink()
+    path.with_suffix(".json").mkdir()
+    with pytest.raises(PushwiseError, match=r"cannot read .*log\.json \(Is a directory"):
         pw.PushLog.load(path)
     with pytest.raises(PushwiseError, match=r"cannot read .*none\.csv \(No such file"):
         pw.PushLog.load(tmp_path / "none.csv")
@@ -194,3 +216,13 @@ def test_a_log_needs_a_folder(tmp_path: Path) -> None:
     """Refuse a folder that does not exist before anything is written."""
     with pytest.raises(PushwiseError, match="there is no folder"):
         pw.PushLog([a_record()]).save(tmp_path / "none" / "log.csv")
+
+
+def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    """Name the file that the system refuses: a link that leads nowhere, or a folder."""
+    (tmp_path / "log.json").symlink_to(tmp_path / "none" / "log.json")
+    with pytest.raises(PushwiseError, match=r"cannot write .*log\.json \(No such file"):
+        pw.PushLog([a_record()]).save(tmp_path / "log.csv")
+    (tmp_path / "log.csv").mkdir()
+    with pytest.raises(PushwiseError, match=r"cannot write .*log\.csv \(Is a directory"):
+        LogWriter(tmp_path / "log.csv")

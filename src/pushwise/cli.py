@@ -6,7 +6,8 @@ Commands import what they need when they run: `pushwise --help` stays quick.
 from __future__ import annotations
 
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -22,7 +23,7 @@ from pushwise.cli_scan import scan
 from pushwise.cli_shared import INTERRUPTED, Stopped
 from pushwise.cli_slide import slide
 from pushwise.cli_view import view
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, PushwiseWarning
 
 __all__ = ["app", "main"]
 
@@ -32,7 +33,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def main() -> None:
     """Run the command line: exit 0, or with one line on stderr and another code."""
     try:
-        code = app(args=sys.argv[1:] or ["--help"], prog_name="pushwise", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PushwiseWarning)
+            warnings.showwarning = _warn
+            code = app(args=sys.argv[1:] or ["--help"], prog_name="pushwise", standalone_mode=False)
     except PushwiseError as error:
         _fail(str(error), 1)
     except typer.TyperException as error:
@@ -48,6 +52,22 @@ def _fail(message: str, code: int) -> NoReturn:
     """Print a message as one line on stderr and exit."""
     typer.echo(f"pushwise: {' '.join(message.split())}", err=True)
     sys.exit(code)
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of ours as one line on stderr, and any other as Python does."""
+    if issubclass(category, PushwiseWarning):
+        text = f"pushwise: note: {' '.join(str(message).split())}"
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line).rstrip()
+    typer.echo(text, err=True)
 
 
 def _version(wanted: bool) -> None:

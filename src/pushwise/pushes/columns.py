@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.pushes.csv_text import read_csv
+from pushwise.pushes.csv_text import csv_rows, read_csv
 from pushwise.pushes.stream import Recording, Stream
 
 __all__ = ["UNITS", "read_columns"]
@@ -105,17 +104,17 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the column names, and the rows with the number of their line."""
     lines = read_csv(path).splitlines()
     head = lines[0] if lines else ""
-    table = csv.reader(lines, delimiter=max(",;\t", key=head.count))
-    names = [name.strip() for name in next(table, [])]
+    table = csv_rows(path, lines, delimiter=max(",;\t", key=head.count))
+    names = [name.strip() for name in next(table, (1, []))[1]]
     rows = []
-    for cells in table:
+    for line, cells in table:
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(names):
             raise PushwiseError(
-                f"{path}, line {table.line_num}: a row has {len(names)} values; got {len(cells)}."
+                f"{path}, line {line}: a row has {len(names)} values; got {len(cells)}."
             )
-        rows.append((table.line_num, cells))
+        rows.append((line, cells))
     if not rows:
         raise PushwiseError(
             f"{path} must have a line of column names and rows of numbers; it has no rows."

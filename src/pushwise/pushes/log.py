@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -74,19 +74,16 @@ class PushLog(Sequence[PushRecord]):
         path = Path(path)
         header = _read_header(path)
         try:
-            noise = None if header.get("noise") is None else Noise(**header["noise"])
-            grid = None if header.get("grid") is None else CellGrid(**header["grid"])
-        except (TypeError, PushwiseError) as error:
-            raise PushwiseError(
-                f"{header_path(path)} must describe noise and grid; {error}"
-            ) from None
-        return cls(
-            read_records(path, noise=noise, complete_lines=bool(header)),
-            grid,
-            header.get("finger_radius"),
-            noise,
-            header.get("provenance", {}),
-        )
+            exact = _part(header, "noise", (), ("position", "angle", "force"))
+            cells = _part(header, "grid", ("centres", "cell_size"), ("heights", "outline"))
+            noise = None if exact is None else Noise(**exact)
+            grid = None if cells is None else CellGrid(**cells)
+            radius, told = header.get("finger_radius"), header.get("provenance")
+            log = cls((), grid, radius, noise, {} if told is None else told)
+        except PushwiseError as error:
+            raise PushwiseError(f"{header_path(path)}: {error}") from None
+        records = read_records(path, noise=noise, complete_lines=bool(header))
+        return replace(log, records=records)
 
     def save(self, path: str | Path) -> None:
         """Write the log to a new CSV file and its header beside it."""
@@ -98,7 +95,11 @@ class PushLog(Sequence[PushRecord]):
         """Start a new file for a log with this header, and return what appends records to it."""
         path = Path(path)
         check_new(path)
-        header_path(path).write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
+        header = header_path(path)
+        try:
+            header.write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise PushwiseError(f"cannot write {header} ({error.strerror}).") from None
         return LogWriter(path)
 
     def header(self) -> dict[str, Any]:
@@ -144,8 +145,26 @@ def _read_header(path: Path) -> dict[str, Any]:
         return {}
     try:
         header = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PushwiseError(f"cannot read {file} ({error.strerror}).") from None
     except ValueError as error:
         raise PushwiseError(f"{file} must be a JSON header of a push log; {error}.") from None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise PushwiseError(f"{file} must be a header with the format {_FORMAT!r}.")
     return header
+
+
+def _part(
+    header: Mapping[str, Any], name: str, needed: tuple[str, ...], other: tuple[str, ...]
+) -> dict[str, Any] | None:
+    """Return a part of a header that has the needed names and no others, None if it is missing."""
+    part = header.get(name)
+    if part is None:
+        return None
+    if not isinstance(part, dict) or not set(needed) <= set(part) <= {*needed, *other}:
+        got = ", ".join(part) if isinstance(part, dict) else repr(part)
+        least = f", at least {' and '.join(needed)}" if needed else ""
+        raise PushwiseError(
+            f"{name} must be a JSON object of {', '.join([*needed, *other])}{least}; got {got}."
+        )
+    return part

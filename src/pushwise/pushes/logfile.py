@@ -6,11 +6,11 @@ reads or continues the file drops such a torn line.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -18,10 +18,10 @@ import numpy as np
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.physics.actions import Push
-from pushwise.pushes.csv_text import read_csv
+from pushwise.pushes.csv_text import csv_rows, read_csv
 from pushwise.pushes.record import Noise, PushRecord, finger_path
 
-__all__ = ["LogWriter", "read_records"]
+__all__ = ["SLOW", "LogWriter", "read_records"]
 
 _COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
 _FORCES = ("fx", "fy")
@@ -30,6 +30,9 @@ _FORCES = ("fx", "fy")
 _FAR = 5.0  # m
 _FAST = 5.0  # m/s
 _TURNED = 20.0  # rad
+
+SLOW = 1e-3
+"""A finger slower than this [m/s] rests; or its times are in milliseconds."""
 
 _AT_REST = 1e-4  # m; how little a finger moves that has stopped
 _ASTRAY = 0.01  # m; how far a finger may be from a straight path at constant velocity
@@ -56,17 +59,18 @@ def read_records(
     if complete_lines and not text:
         return ()  # begun, and no push made yet
     lines = text.splitlines()
+    torn = ""
     if complete_lines and not text.endswith("\n"):
-        note = f"{path}, line {len(lines)}: ignored, it was never finished."
-        warnings.warn(note, PushwiseWarning, stacklevel=3)
+        torn = (
+            f"line {len(lines)} is left out, as the last line has no line end; add one if it is "
+            "complete"
+        )
         lines.pop()
     rows = _rows(path, lines)
-    if not rows:
-        return ()
     starts = [i for i in range(len(rows)) if i == 0 or rows[i].push != rows[i - 1].push]
     seen: dict[str, int] = {}
     records = []
-    for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+    for start, end in pairwise([*starts, len(rows)]):
         first = rows[start]
         if first.push in seen:
             raise _refused(
@@ -76,15 +80,16 @@ def read_records(
                 "give every push its own number",
             )
         seen[first.push] = first.line
-        records.append(_record(path, rows[start:end], noise))
+        records.append(_record(path, rows[start:end], noise, torn if end == len(rows) else ""))
+    if torn:
+        warnings.warn(f"{path}: {torn}.", PushwiseWarning, stacklevel=3)
     return tuple(records)
 
 
 def _rows(path: Path, lines: list[str]) -> list[_Row]:
     """Return the rows as numbers, after the line of column names."""
-    table = csv.reader(lines)
-    names = next(table, [])
-    names = [name.strip() for name in names]
+    table = csv_rows(path, lines)
+    names = [name.strip() for name in next(table, (1, []))[1]]
     if sorted(names) not in (sorted(_COLUMNS), sorted(_COLUMNS + _FORCES)):
         raise _refused(
             path,
@@ -94,8 +99,7 @@ def _rows(path: Path, lines: list[str]) -> list[_Row]:
         )
     order = [names.index(name) for name in _COLUMNS + _FORCES if name in names]
     rows = []
-    for cells in table:
-        line = table.line_num
+    for line, cells in table:
         if not cells:
             continue
         if len(cells) != len(names):
@@ -124,13 +128,15 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
     return value
 
 
-def _record(path: Path, rows: list[_Row], noise: Noise | None) -> PushRecord:
-    """Return one push's record; the finger's path says what the push was."""
+def _record(path: Path, rows: list[_Row], noise: Noise | None, torn: str) -> PushRecord:
+    """Return one push's record; the finger's path says what the push was.
+
+    torn: what to say about a row that may be lacking at the end, if any.
+    """
     name = f"push {rows[0].push}"
     if len(rows) < 2:
-        raise _refused(
-            path, rows[0].line, f"{name} has one row; give at least two, before and after"
-        )
+        why = f"{name} has one row; give at least two, before and after"
+        raise _refused(path, rows[0].line, f"{why}; {torn}" if torn else why)
     data = np.array([row.values for row in rows])
     step = np.diff(data[:, 0])
     if not (step > 0.0).all():
@@ -162,6 +168,14 @@ def _record(path: Path, rows: list[_Row], noise: Noise | None) -> PushRecord:
         raise _refused(path, rows[-1].line, f"the finger ends where it began in {name}")
     t = data[:, 0] - data[0, 0]
     push = Push(finger[0], (finger[end] - finger[0]) / t[end], float(t[end]))
+    speed = float(np.hypot(*push.velocity))
+    if speed < SLOW:
+        raise _refused(
+            path,
+            rows[0].line,
+            f"the finger of {name} moves at {1e3 * speed:.2g} mm/s; positions must be in "
+            "metres and times in seconds",
+        )
     stray = np.hypot(*(finger - finger_path(push, t)).T)
     if stray.max() > _ASTRAY:
         at = int(np.argmax(stray))
@@ -193,10 +207,13 @@ class LogWriter:
         self.pushes = 0
         """How many pushes the file holds."""
         self._forces: bool | None = None
-        if path.exists():
-            self.pushes, self._forces = _cut(path, drop_last)
-        # Unbuffered: the system gets a push in one piece, so that no kill leaves half of it.
-        self._file = path.open("ab", buffering=0)
+        try:
+            if path.exists():
+                self.pushes, self._forces = _cut(path, drop_last)
+            # Unbuffered: the system gets a push in one piece, so that no kill leaves half of it.
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
 
     def append(self, record: PushRecord) -> None:
         """Write one record as the next push."""
