@@ -94,6 +94,7 @@ def test_a_column_of_pushes_divides_the_file(tmp_path: Path) -> None:
         ("t,x,y,yaw,a,b", "0,0,0,0,0,0", {}, "no column theta, finger_x, finger_y; it has"),
         (NAMES, "0,0,0,0,0,0", {}, "at least two samples of the object"),
         (NAMES, "", {}, "it has no rows"),
+        (NAMES, '"' + "0" * 140_000, {}, "line 2: no row of a CSV .* look for a stray quote"),
         (NAMES, "0,0,0,0,0,0", {"units": {"x": "deg"}}, "x must be in m, cm, mm; got 'deg'"),
         (NAMES, "0,0,0,0,0,0", {"columns": {"X": "x"}}, "must be one of push, t, x, .*; got 'X'"),
         (NAMES, "0,0,0,0,0,0", {"object": "/box"}, "object is an option for ROS bags"),
@@ -203,6 +204,12 @@ def test_the_command_maps_columns_and_finds_nothing(tmp_path: Path) -> None:
     assert "0 pushes" in said
     assert errors.startswith(f"pushwise: no push found in {path}: ")
     assert not (tmp_path / "log.csv").exists()
+    code, said, _ = pushwise("convert", path, *options, "-o", tmp_path / "log.csv", "--json")
+    assert (code, json.loads(said)["log"]) == (1, None)
     code, _, errors = pushwise("convert", path, "--unit", "mm")
     assert code == 1
     assert errors == "pushwise: --unit must be NAME=VALUE, as in x,y=mm; got 'mm'.\n"
+    for bad in (("--offset", "nan", 0, 0), ("--delay", "nan"), ("--finger-radius", -1)):
+        code, said, errors = pushwise("convert", path, *options, *bad, "--json")
+        assert (code, said) == (1, "")
+        assert errors.startswith(f"pushwise: {bad[0]} must be ")

@@ -7,6 +7,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
+from pushwise.pushes.findings import Findings
 from pushwise.pushes.straight import straight_stretches
 from pushwise.pushes.stream import Recording, Stream
 
@@ -170,6 +171,32 @@ def test_an_object_that_a_hand_moves_is_not_pushed() -> None:
     assert "in the air: what the force reads there is not known" in found.notes[0]
 
 
+def test_a_push_without_its_force_is_left_out() -> None:
+    """Make up no force where the sensor ended, or in a gap; but sensors may end a little apart."""
+
+    def finger(t: float) -> tuple[float, float]:
+        return (0.05 * (t if t < 3.0 else 6.0 - t) - 0.05, 0.0)
+
+    def pose(t: float) -> tuple[float, float, float]:
+        return (max(0.05 * (min(t, 3.0) - 1.0) - 0.05 * max(t - 4.0, 0.0), 0.0), 0.0, 0.0)
+
+    both = pushed(finger, seconds=6.0, pose=pose)
+    t = both.object.t
+
+    def felt_at(chosen: Any) -> Findings:
+        fx = np.select([(t > 1.0) & (t < 3.0), t > 4.0], [2.0, -2.0])
+        force = stream("force", t[chosen], np.column_stack([fx, 0 * t])[chosen])
+        return pw.cut_pushes([Recording("made", both.object, both.finger, force)])
+
+    assert len(felt_at(t < t[-1] - 0.025).pushes) == 2
+    ended = felt_at(t < 3.5)
+    assert [push.start < 3.0 for push in ended.pushes] == [True]
+    assert ended.left_out == ("made, push at 3.80 s: the force was not recorded",)
+    gap = felt_at((t < 2.0) | (t > 2.3))
+    assert [push.start < 3.0 for push in gap.pushes] == [False]
+    assert "the force was not recorded" in gap.left_out[0]
+
+
 def test_a_tracker_that_flips_is_left_out() -> None:
     """Leave out a push in which the object turns by a quarter at once, and say when."""
 
@@ -193,6 +220,15 @@ def test_the_grid_may_have_another_frame() -> None:
     shift = moved.pose - plain.pose
     want = [0.1 * np.cos(0.5) - 0.02 * np.sin(0.5), 0.1 * np.sin(0.5) + 0.02 * np.cos(0.5), 0.3]
     assert shift == pytest.approx(np.tile(want, (len(shift), 1)))
+
+
+def test_an_offset_and_a_delay_are_numbers() -> None:
+    """Refuse what is no number before it spreads."""
+    recording = pushed(lambda t: (0.05 * t - 0.1, 0.0))
+    with pytest.raises(PushwiseError, match="offset must be finite"):
+        pw.cut_pushes([recording], offset=(np.nan, 0.0, 0.0))
+    with pytest.raises(PushwiseError, match="delay must be finite"):
+        pw.cut_pushes([recording], delay=np.inf)
 
 
 def test_streams_that_never_meet_are_refused() -> None:

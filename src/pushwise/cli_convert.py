@@ -68,6 +68,7 @@ def convert(
     """
     from rich.console import Console
 
+    from pushwise.checks import finite_array, finite_number, positive_number
     from pushwise.pushes.cut import cut_pushes
     from pushwise.pushes.log import check_new
     from pushwise.pushes.source import read_recordings
@@ -75,6 +76,10 @@ def convert(
 
     if output is not None:
         check_new(output)
+    finite_array("--offset", offset, (3,))
+    finite_number("--delay", delay)
+    if finger_radius is not None:
+        positive_number("--finger-radius", finger_radius)
     columns, units = _pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit)
     cells = None if grid is None else load_grid(grid)
     with Console(stderr=True).status("Reading"):
@@ -92,11 +97,13 @@ def convert(
             )
         ]
         found = cut_pushes(recordings, grid=cells, offset=offset, delay=delay)
-    if output is not None and found.pushes:
+    written = output if found.pushes else None
+    if written is not None:
         provenance = {"converted": [str(file) for file in files], "findings": found.facts()}
-        found.log(cells, finger_radius, provenance).save(output)
+        found.log(cells, finger_radius, provenance).save(written)
     if json:
-        typer.echo(dumps({"log": output and str(output), **found.facts()}))
+        facts = {"log": written and str(written), **found.facts()}
+        typer.echo(dumps(facts, allow_nan=False))
     else:
         typer.echo(found.summary())
     if not found.pushes:
@@ -104,8 +111,8 @@ def convert(
             f"no push found in {_named(files)}: nowhere does the object move while the finger "
             "moves straight on."
         )
-    if output is not None and not json:
-        typer.echo(f"written to {output}")
+    if written is not None and not json:
+        typer.echo(f"written to {written}")
 
 
 def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]:

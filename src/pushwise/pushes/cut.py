@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pushwise.checks import finite_array, finite_number
 from pushwise.physics.actions import Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.pushes.findings import Findings, FoundPush
+from pushwise.pushes.logfile import SLOW
 from pushwise.pushes.record import Noise, PushRecord
 from pushwise.pushes.rest import rest_noise
 from pushwise.pushes.sensed import Sensed, felt
@@ -32,7 +34,6 @@ Array = NDArray[np.float64]
 _STRAIGHT = 1e-3  # m a finger may be from a straight way at constant velocity,
 _SIGMAS = 8.0  # or this many times its noise: corners are found at its outliers
 _TRAVEL = 5e-3  # m; a finger that moves less pushes nothing worth a record
-_SLOW = 1e-3  # m/s; a finger slower than this rests
 _MOVED = 2e-3  # m; an object that moves less was not pushed
 _ARM = 0.05  # m: what a turn by one radian counts as
 _BESIDE = 0.01  # m of the finger's way kept before the object moves and after it rests
@@ -73,7 +74,8 @@ def cut_pushes(
     offset: pose (x, y, theta) [m, m, rad] of the grid frame in the frame that was tracked.
     delay: how late the object's poses are stamped [s], as a camera's may be.
     """
-    recordings = [replace(r, object=_moved(r.object, np.array(offset), delay)) for r in recordings]
+    shift, delay = finite_array("offset", offset, (3,)), finite_number("delay", delay)
+    recordings = [replace(r, object=_moved(r.object, shift, delay)) for r in recordings]
     spans, left_out, notes = [], [], []
     for recording in recordings:
         found, why = _spans(recording, grid)
@@ -86,14 +88,16 @@ def cut_pushes(
     ]
     noise = rest_noise(recordings, times)
     sensed = Sensed(recordings, [_still(recording) for recording in recordings])
+    silent = [(r, s) for r, s in spans if r.force is not None and not r.force.covers(s.t)]
+    left_out += [f"{_named(*pair)}: the force was not recorded" for pair in silent]
+    spans = [pair for pair in spans if pair not in silent]
     sensed.orient([(recording, span.t, span.push.velocity) for recording, span in spans])
     notes += sensed.notes() + _late_note([span for _, span in spans])
     pushes = []
     for recording, span in spans:
         force = sensed.during(recording, span.t)
         if force is not None and not felt(force, noise):
-            at = f"{recording.source}, push at {span.t[0]:.2f} s"
-            left_out.append(f"{at}: the object moves but no force is felt")
+            left_out.append(f"{_named(recording, span)}: the object moves but no force is felt")
         else:
             pushes.append(_found(recording, span, force, noise))
     return Findings(tuple(recordings), tuple(pushes), tuple(left_out), noise, tuple(notes))
@@ -107,13 +111,13 @@ def _spans(recording: Recording, grid: CellGrid | None) -> tuple[list[_Span], li
     spans, left_out = [], []
     for first, last in straight_stretches(finger.t, finger.values, tolerance):
         travel = float(np.hypot(*(finger.values[last] - finger.values[first])))
-        if travel < max(_TRAVEL, _SLOW * (finger.t[last] - finger.t[first])):
+        if travel < max(_TRAVEL, SLOW * (finger.t[last] - finger.t[first])):
             continue
         span = _span(recording, first, last, still, tolerance)
         if span is None:
             continue
         if why := _refused(recording, span, grid):
-            left_out.append(f"{recording.source}, push at {span.t[0]:.2f} s: {why}")
+            left_out.append(f"{_named(recording, span)}: {why}")
         else:
             spans.append(span)
     kept = [span for span in spans if span.travel > _RAMP * _longest(spans, span)]
@@ -123,6 +127,11 @@ def _spans(recording: Recording, grid: CellGrid | None) -> tuple[list[_Span], li
             "speeds up, slows down or turns in the course of a push"
         )
     return kept, left_out
+
+
+def _named(recording: Recording, span: _Span) -> str:
+    """Return a push in words."""
+    return f"{recording.source}, push at {span.t[0]:.2f} s"
 
 
 def _longest(spans: list[_Span], span: _Span) -> float:
@@ -157,6 +166,8 @@ def _span(
         return None
     start, velocity = fit_line(finger.t[first : last + 1] - begin, finger.values[first : last + 1])
     speed = float(np.hypot(*velocity))
+    if speed < SLOW:
+        return None
     # The object is quiet until it is touched, and again when the finger slips off it.
     onset = int(np.argmax(_distance(pose, pose[0]) > still))
     quiet = _distance(pose, pose[-1]) <= still
@@ -224,7 +235,7 @@ def _late_note(spans: list[_Span]) -> list[str]:
             t[before & ~tail] - span.push.duration, span.pose[before & ~tail, :2]
         )
         speed = float(np.hypot(*pace))
-        if speed < _SLOW:
+        if speed < SLOW:
             continue
         on = float(np.median((span.pose[tail, :2] - at_stop) @ pace)) / speed
         late.append((on / speed - speed / (2.0 * _SLIPPERY * GRAVITY), on / speed))

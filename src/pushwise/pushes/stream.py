@@ -136,6 +136,16 @@ class Stream:
         """Return which of the times (k,) lie between samples and not in a gap."""
         return seen_at(self.t, t)
 
+    def covers(self, t: Array) -> bool:
+        """Return whether samples go on at all of the times (k,), none of them in a gap.
+
+        Sensors start and stop at slightly different times: a time before the first sample or
+        after the last is covered as long as waiting for the next one would not be a gap.
+        """
+        inside = np.clip(t, self.t[0], self.t[-1])
+        near = np.abs(t - inside).max() <= _GAP * self.period
+        return bool(near and self.seen(inside).all())
+
     def mean_between(self, t: Array) -> Array:
         """Return the mean since the time before, shape (k, d), for increasing times (k,).
 
