@@ -194,6 +194,14 @@ def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None
     assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
 
 
+def test_the_command_says_why_all_pushes_are_left_out(tmp_path: Path) -> None:
+    """Give the reason when there are pushes, but none whose force was recorded."""
+    rows = [",".join(map(str, row)) + (",0,0" if row[0] < 0.3 else ",,") for row in straight_rows()]
+    code, _, errors = pushwise("convert", table(tmp_path, f"{NAMES},fx,fy", rows))
+    assert code == 1
+    assert errors.endswith(" s: the force was not recorded.\n")
+
+
 def test_the_command_maps_columns_and_finds_nothing(tmp_path: Path) -> None:
     """Take --column and --unit, and exit with a sentence when there is no push."""
     rows = [f"{t},0,0,0,{t},0" for t in range(10)]

@@ -107,10 +107,10 @@ def convert(
     else:
         typer.echo(found.summary())
     if not found.pushes:
-        raise PushwiseError(
-            f"no push found in {_named(files)}: nowhere does the object move while the finger "
-            "moves straight on."
-        )
+        why = "nowhere does the object move while the finger moves straight on"
+        if found.left_out:
+            why = f"whatever looks like one is left out, first {found.left_out[0]}"
+        raise PushwiseError(f"no push found in {_named(files)}: {why}.")
     if written is not None and not json:
         typer.echo(f"written to {written}")
 
