@@ -129,6 +129,13 @@ def test_a_thin_handle_stays(cell_size: float) -> None:
     assert np.ptp(grid.centres[:, 0]) > 0.35 - 1.6 * cell_size
 
 
+def test_a_square_may_be_one_cell() -> None:
+    """Take a cell as large as the object, whatever rounding makes of its side."""
+    mask = np.zeros((12, 12), dtype=bool)
+    mask[:10, 2:] = True
+    assert pw.CellGrid.from_mask(mask, pixel_size=0.01, cell_size=0.1).n_cells == 1
+
+
 def test_a_ring_keeps_its_hole_and_a_pinhole_is_filled() -> None:
     """Leave cells out of a hole that is larger than a cell, and only of that."""
     cloud = box_cloud(np.random.default_rng(0))

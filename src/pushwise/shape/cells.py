@@ -50,7 +50,7 @@ def choose_cells(
         raise PushwiseError("give cell_size or n_cells, not both.")
     if cell_size is not None:
         side = float(np.ptp(footprint.outline, axis=0).min())
-        if positive_number("cell_size", cell_size) > side:
+        if positive_number("cell_size", cell_size) > side + 1e-9:  # but for rounding
             raise PushwiseError(
                 f"cell_size {cell_size:g} m is larger than the object, whose shorter side is "
                 f"{side:.3g} m; give it in metres."
