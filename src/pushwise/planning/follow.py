@@ -67,7 +67,7 @@ class Followed:
     pose: Array
     """Where the object was last seen [m, m, rad], shape (3,)."""
     error: float
-    """Mean distance of its cells from the goal there [m]."""
+    """Mean distance of its cells from the goal there [m]; after a fall, before the last push."""
     records: tuple[PushRecord, ...]
     """The pushes made."""
     found: Identification | ObjectModel
