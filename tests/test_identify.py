@@ -269,7 +269,7 @@ CELL_99 = pw.PushRecord(
     ("call", "sentence"),
     [
         (lambda: pw.identify(BOX, []), "no pushes to learn from"),
-        (lambda: pw.identify(BOX, [STILL]), "the only push did not move the object"),
+        (lambda: pw.identify(BOX, [STILL]), "push 0 did not move the object"),
         (lambda: pw.identify(BOX, [FAR]), "log of another object, or in another frame"),
         (lambda: pw.identify(BOX, [CELL_99]), "acts on cell 99, but the grid has 25 cells"),
         (

@@ -82,6 +82,17 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     assert load_known(folder / "grid.json") is None
 
 
+def test_a_refused_push_is_named_by_its_file(folder: Path, tmp_path: Path) -> None:
+    """Count pushes on over all logs, and say which file and push of it is meant."""
+    far = tmp_path / "far.csv"
+    far.write_text(
+        "push,t,x,y,theta,finger_x,finger_y\n7,0,0,0,0,2,0\n7,1,0.1,0,0,2.1,0\n", encoding="utf-8"
+    )
+    logs = (folder / "one.csv", far)
+    _, _, err = pushwise("identify", folder / "grid.json", *logs, "-o", tmp_path / "model.json")
+    assert "pushwise: push 1 (far.csv, push 7) moved the object" in err
+
+
 def test_a_stated_centre_of_mass_is_used(folder: Path, tmp_path: Path) -> None:
     """Say that it was stated; refuse one that is not within the object."""
     given = ("identify", folder / "grid.json", folder / "log.csv", "-o", tmp_path / "model.json")

@@ -225,14 +225,15 @@ class Problem:
         pose = tracked if calibration is None else calibration.pose(tracked)
         deepest = None if calibration is None else DEEPEST
         touching = calibration is not None and calibration.touching
-        clear = clear_start(f"push {i}", pose, body, action, deepest=deepest, touching=touching)
+        name = record.called(i)
+        clear = clear_start(name, pose, body, action, deepest=deepest, touching=touching)
         t = record.t[1:] - record.t[0]
         ending, _, track = roll(
             body, ground, action, clear.pose, np.zeros(3), self.steps[i], float(t[-1]), False, None
         )
         if ending != DONE:
             raise SimulationError(
-                f"push {i}: the model cannot follow it beyond t = {track.t[-1]:.3f} s."
+                f"{name}: the model cannot follow it beyond t = {track.t[-1]:.3f} s."
             )
         predicted = at_samples(track.pose, track, t)
         if calibration is not None:

@@ -25,6 +25,7 @@ def check_records(grid: CellGrid, records: Sequence[PushRecord], finger: Finger)
     grid.refuse_one_cell_wide()
     moved = 0
     for i, record in enumerate(records):
+        name = record.called(i)
         shift = record.pose[-1] - record.pose[0]
         travel = float(np.hypot(shift[0], shift[1])) + abs(shift[2]) * 0.5 * np.sqrt(grid.area)
         if travel > MOVED:
@@ -33,26 +34,26 @@ def check_records(grid: CellGrid, records: Sequence[PushRecord], finger: Finger)
         if turn.max() > np.pi:
             at = int(np.argmax(turn))
             raise PushwiseError(
-                f"push {i} turns the object by {turn[at]:.2f} rad from sample {at} to the next; "
+                f"{name} turns the object by {turn[at]:.2f} rad from sample {at} to the next; "
                 "theta must be unwrapped, so that it counts on past pi (np.unwrap does that)."
             )
         if isinstance(record.push, ForcePush) and record.push.cell >= grid.n_cells:
             raise PushwiseError(
-                f"push {i} acts on cell {record.push.cell}, but the grid has {grid.n_cells} "
+                f"{name} acts on cell {record.push.cell}, but the grid has {grid.n_cells} "
                 "cells; is this the log of another object?"
             )
         if isinstance(record.push, Push) and travel > 5.0 * MOVED:
             gap = _closest(grid, record, finger)
             if gap > MISSED:
                 raise PushwiseError(
-                    f"push {i} moved the object {travel * 1e3:.0f} mm although the finger comes "
+                    f"{name} moved the object {travel * 1e3:.0f} mm although the finger comes "
                     f"no nearer to its outline than {gap * 1e3:.0f} mm; is this the log of "
                     "another object, or in another frame?"
                 )
     if not moved:
         far = f"the object by more than {MOVED * 1e3:.0f} mm, so"
         raise PushwiseError(
-            f"the only push did not move {far} it tells nothing about it."
+            f"{records[0].called(0)} did not move {far} it tells nothing about it."
             if len(records) == 1
             else f"none of the {len(records)} pushes moved {far} they tell nothing about it."
         )

@@ -100,6 +100,10 @@ class PushRecord:
         set_field(self, "fell", bool(fell))
         set_field(self, "source", source)
 
+    def called(self, index: int) -> str:
+        """Return what a sentence calls this record, the one with an index among others."""
+        return f"push {index} ({self.source})" if self.source else f"push {index}"
+
 
 def finger_path(push: Push, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the finger's centre [m] at times t (T,) of a push, shape (T, 2); then it rests."""
