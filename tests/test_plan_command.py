@@ -48,8 +48,20 @@ def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
     """Choose it, and print the plan as JSON."""
     done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json", "--json")
     assert done.code == 0, done.err
-    goal = json.loads(done.out)["waypoints"][-1]
+    told = json.loads(done.out)
+    goal = told["waypoints"][-1]
     assert abs(goal[0]) > 0.2 or abs(goal[1]) > 0.15
+    assert told["edge"]["overhang"] >= 0.05 - 1e-9
+    assert 0.0 <= told["edge"]["fall_probability"] <= 0.01
+
+
+def test_a_model_without_a_word_of_doubt_is_taken_as_certain(tmp_path: Path) -> None:
+    """Say so."""
+    model = tmp_path / "hammer.json"
+    pw.save(pw.objects.load("hammer").model, model)
+    done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json")
+    assert done.code == 0, done.err
+    assert "does not say how well the model is known: taken as certain" in done.out
 
 
 def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> None:

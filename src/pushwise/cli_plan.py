@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,7 +83,7 @@ def plan(
             seed=seed,
         )
 
-    said = ""
+    said, at_edge = "", None
     if goal is not None:
         made = way_to(goal)
     else:
@@ -98,18 +99,25 @@ def plan(
         )
         chosen, made = _first_with_a_way((best, *best.alternatives), way_to)
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
+        assumed = known is not None and not known.learned
         fall = (
-            f"falls with p = {chosen.fall_probability:.2g}"
-            if known is None or known.learned
-            else "chance of a fall not known: nothing was learned"
+            "chance of a fall not known: nothing was learned"
+            if assumed
+            else f"falls with p = {chosen.fall_probability:.2g}"
         )
+        if known is None:
+            fall += " (the file does not say how well the model is known: taken as certain)"
+        at_edge = {
+            "overhang": chosen.overhang,
+            "fall_probability": None if assumed else chosen.fall_probability,
+        }
         said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
     made.save(output)
     if plot is not None:
         from pushwise.show.plan import plot_plan
 
         plot_plan(made, found.grid, top, plot, obstacles=blocks)
-    typer.echo(made.to_json() if json else made.table())
+    typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if json else made.table())
     if not json:
         x, y, theta = goal
         typer.echo(
