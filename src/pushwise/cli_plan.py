@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,6 @@ from pushwise.errors import PushwiseError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pushwise.planning.goals import Goal
     from pushwise.planning.plan import Plan
 
 __all__ = ["plan"]
@@ -62,7 +60,7 @@ def plan(
     if (goal is None) != edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.planning.files import load_polygons, table_of
-    from pushwise.planning.goals import choose_goal
+    from pushwise.planning.goals import choose_goal, first_with_a_way
     from pushwise.planning.plan import plan as make
     from pushwise.saved import load_model
 
@@ -97,7 +95,9 @@ def plan(
             known=known,
             seed=seed,
         )
-        chosen, made = _first_with_a_way((best, *best.alternatives), way_to)
+        goals = (best, *best.alternatives)
+        at, made = first_with_a_way(goals, way_to)
+        chosen = goals[at]
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
         assumed = known is not None and not known.learned
         fall = (
@@ -126,15 +126,3 @@ def plan(
             f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
             f"{made.seconds:.2f} s"
         )
-
-
-def _first_with_a_way(
-    goals: tuple[Goal, ...], way_to: Callable[[ArrayLike], Plan]
-) -> tuple[Goal, Plan]:
-    """Return the first of the goals that there is a way to, and the way."""
-    for goal in goals:
-        try:
-            return goal, way_to(goal.pose)
-        except PushwiseError as error:
-            why = str(error)
-    raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")

@@ -26,8 +26,8 @@ from pushwise.outcome import Found, Outcome, Phase, Settings, Target
 from pushwise.physics.actions import Finger
 from pushwise.physics.model import Table
 from pushwise.planning.follow import End, Followed, follow
-from pushwise.planning.goals import Goal, choose_goal
-from pushwise.planning.plan import plan
+from pushwise.planning.goals import Goal, choose_goal, first_with_a_way
+from pushwise.planning.plan import Plan, plan
 from pushwise.pushes.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
@@ -219,24 +219,22 @@ def _target(
     pose = world.observe().pose
     best = choose(found, done.table, asked, pose)
     goals = (best, *best.alternatives)
-    for i, goal in enumerate(goals[:_TRIED]):
-        try:
-            way = plan(
-                found,
-                pose,
-                goal.pose,
-                done.table,
-                finger=_finger(found, done.finger),
-                tolerance=asked.tolerance,
-                max_fall_probability=asked.max_fall_probability,
-                time_limit=_TIME_LIMIT,
-                seed=asked.seed,
-            )
-        except PushwiseError as error:
-            why = str(error)
-            continue
-        return Target(replace(goal, alternatives=goals[i + 1 :]), way)
-    raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
+
+    def way_to(goal: NDArray[np.float64]) -> Plan:
+        return plan(
+            found,
+            pose,
+            goal,
+            done.table,
+            finger=_finger(found, done.finger),
+            tolerance=asked.tolerance,
+            max_fall_probability=asked.max_fall_probability,
+            time_limit=_TIME_LIMIT,
+            seed=asked.seed,
+        )
+
+    at, way = first_with_a_way(goals[:_TRIED], way_to)
+    return Target(replace(goals[at], alternatives=goals[at + 1 :]), way)
 
 
 def _followed(

@@ -35,6 +35,7 @@ from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepare import EMPTY
 from pushwise.physics.support import Ground
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.polygon import signed_area
 
 __all__ = ["feet", "laid"]
 
@@ -87,11 +88,6 @@ def laid(grid: CellGrid, places: Array, shares: Array) -> Array:
             near[np.argmin(np.sum(gap**2, axis=1))] = 1.0
         load += share * near / near.sum()
     return load
-
-
-def _area(a: Array, b: Array, c: Array) -> float:
-    """Return twice the signed area of a triangle [m^2]."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 class _Stand:
@@ -196,15 +192,11 @@ class _Stand:
             share = np.exp(SHARE_SPREAD * x[SHARES : self.setup])
             return np.asarray(share / share.sum())
         centre = prior.centre + prior.centre_doubt * x[SHARES : self.setup]
-        first, second, third = x[:SHARES].reshape(FEET, 2)
-        areas = np.array(
-            [
-                _area(centre, second, third),
-                _area(first, centre, third),
-                _area(first, second, centre),
-            ]
-        )
-        whole = _area(first, second, third)
+        places = x[:SHARES].reshape(FEET, 2)
+        # A foot's share is the area of the triangle with the centre in its place.
+        own = np.eye(FEET, dtype=bool)[:, :, None]
+        areas = np.array([signed_area(part) for part in np.where(own, centre, places)])
+        whole = signed_area(places)
         return areas / whole if whole != 0.0 else np.full(FEET, -1.0)
 
     def log_prior(self, x: Array) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +20,10 @@ from pushwise.planning.stability import Balance
 from pushwise.shape.metric import cell_distance
 from pushwise.shape.polygon import contains
 
-__all__ = ["Goal", "choose_goal"]
+__all__ = ["Goal", "choose_goal", "first_with_a_way"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 _TURNS = 72  # directions of the object tried at an edge
 _PLACES = 5  # places tried along an edge
@@ -105,6 +107,19 @@ def choose_goal(
 
     best = [goals[i] for i in sorted(range(len(goals)), key=rank)[: 1 + _ALTERNATIVES]]
     return replace(best[0], alternatives=tuple(best[1:]))
+
+
+def first_with_a_way(goals: Sequence[Goal], way_to: Callable[[Array], T]) -> tuple[int, T]:
+    """Return which is the first of the goals that there is a way to, and the way.
+
+    way_to: makes a way to a pose (3,), or raises PushwiseError.
+    """
+    for at, goal in enumerate(goals):
+        try:
+            return at, way_to(goal.pose)
+        except PushwiseError as error:
+            why = str(error)
+    raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
 
 
 def _candidates(
