@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import pushwise as pw
 from pushwise.experiments.trials import push_object
-from pushwise.shape.polygon import placed
+from pushwise.geometry.polygon import placed
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import pushwise as pw
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
-from pushwise.show.maps import plot_maps
+from pushwise.records.record import Noise
+from pushwise.show.figures import plot_maps
+from pushwise.sliding.random_push import draw_push
 
 thing = pw.objects.load("hammer")  # the truth, hidden in the world
 table, finger = pw.Table.rectangle(2.0, 2.0), pw.Finger()

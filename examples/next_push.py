@@ -6,8 +6,8 @@ Run: python examples/next_push.py
 import numpy as np
 
 import pushwise as pw
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
+from pushwise.records.record import Noise
+from pushwise.sliding.random_push import draw_push
 
 thing = pw.objects.load("hammer")
 world = pw.worlds.Ideal(thing, noise=Noise(position=1e-3, angle=5e-3))

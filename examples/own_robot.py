@@ -49,7 +49,7 @@ class MyRobot:
 
 
 if __name__ == "__main__":
-    log = pw.worlds.record(MyRobot(), sys.argv[1], grid=HAMMER.grid, pushes=3, seed=1)
+    log = pw.record(MyRobot(), sys.argv[1], grid=HAMMER.grid, pushes=3, seed=1)
     for record in log:
         x, y, theta = record.pose[-1] - record.pose[0]
         sys.stdout.write(f"moved by {x:.3f} m, {y:.3f} m, turned by {theta:.3f} rad\n")

@@ -6,7 +6,7 @@ Run: python examples/slide.py crimp
 import sys
 
 import pushwise as pw
-from pushwise.worlds.stage import stage
+from pushwise.worlds.random_scene import stage
 
 table = pw.Table.rectangle(1.0, 0.7)
 world = stage(sys.argv[1] if len(sys.argv) > 1 else "crimp", table, world="ideal", seed=1)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import pushwise as pw
-from pushwise.outcome import Settings
-from pushwise.pushes.record import Noise
-from pushwise.run_folder import RunFolder
+from pushwise.records.record import Noise
+from pushwise.sliding.outcome import Settings
+from pushwise.sliding.run_folder import RunFolder
 
 
 @cache

@@ -6,8 +6,8 @@ import numpy as np
 
 import pushwise as pw
 from pushwise.objects import Thing
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
+from pushwise.records.record import Noise
+from pushwise.sliding.random_push import draw_push
 
 NOISE = Noise(1e-3, 5e-3)
 SIGMA = np.array([1e-3, 1e-3, 5e-3])  # the same, of a pose

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 
 from pushwise import objects
-from pushwise.physics.actions import Finger, Push
-from pushwise.physics.contact import nearest_feature
+from pushwise.physics.kernels.contact import nearest_feature
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid
 
 

@@ -5,8 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushwise.physics.lagged import LaggedSolution, cell_velocities, lagged_step, table_offsets
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.paper.lagged_step import (
+    LaggedSolution,
+    cell_velocities,
+    lagged_step,
+    table_offsets,
+)
 from pushwise.shape.grid import CellGrid
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import pushwise as pw
-from pushwise.pushes.draw import draw_push
+from pushwise.sliding.random_push import draw_push
 
 Array = NDArray[np.float64]
 

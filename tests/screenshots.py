@@ -12,12 +12,12 @@ import numpy as np
 
 import pushwise as pw
 from browser import Page, browser
-from pushwise.pushes.record import Noise
-from pushwise.run_folder import RunFolder, load_run
+from pushwise.records.record import Noise
 from pushwise.show.report import write_report
-from pushwise.show.view import View
-from pushwise.show.view_replay import assign
-from pushwise.show.viewed import Viewed
+from pushwise.show.viewer import View
+from pushwise.show.viewer_data import Viewed
+from pushwise.show.viewer_replay import assign
+from pushwise.sliding.run_folder import RunFolder, load_run
 
 
 def hammer(folder: Path) -> None:

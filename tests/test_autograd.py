@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pushwise.errors import PushwiseError
-from pushwise.physics.closed_form import closed_form_vjp, lagged_vjp
-from pushwise.physics.lcp_torch import lcp_twist
+from pushwise.physics.paper.closed_form_gradients import closed_form_vjp, lagged_vjp
+from pushwise.physics.paper.lcp_torch import lcp_twist
 from random_steps import hinge_states, kind_of, random_step, solve
 
 

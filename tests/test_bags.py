@@ -8,7 +8,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.pushes.findings import Findings
+from pushwise.records.recordings.findings import Findings
 from recorded import FINGER, KINDS, Bag, Session, session
 
 NOISE = np.array([3e-4, 3e-4, 2e-3])

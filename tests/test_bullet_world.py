@@ -5,7 +5,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.shape.polygon import placed
+from pushwise.geometry.polygon import placed
 
 pytest.importorskip("pybullet")
 

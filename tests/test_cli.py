@@ -104,8 +104,8 @@ def test_a_warning_of_ours_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "stopped_in", "line"),
     [
-        (["slide", "crimp"], "pregrasp.slide", "stopped; the same command goes on from here."),
-        (["record", "--object", "crimp"], "worlds.record", "stopped."),
+        (["slide", "crimp"], "sliding.slide.slide", "stopped; the same command goes on from here."),
+        (["record", "--object", "crimp"], "sliding.record_pushes.record", "stopped."),
         (["experiment", "stability"], "experiments.stability.run", "stopped."),
     ],
 )

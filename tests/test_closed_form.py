@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 
-from pushwise.physics.closed_form import closed_form_vjp, lagged_vjp
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.lagged import cell_velocities, table_offsets
-from pushwise.physics.lcp import lcp_step
+from pushwise.physics.paper.closed_form_gradients import closed_form_vjp, lagged_vjp
+from pushwise.physics.paper.lagged_step import cell_velocities, table_offsets
+from pushwise.physics.paper.lcp import lcp_step
 from random_steps import Step, hinge_states, kind_of, random_step, solve, with_parameters
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pushwise.physics.contact import (
+from pushwise.physics.kernels.contact import (
     IMPOSSIBLE,
     SEPARATE,
     SLIP_LEFT,
@@ -18,8 +18,8 @@ from pushwise.physics.contact import (
     single_contact,
     slip,
 )
-from pushwise.physics.step import EVEN_BOARD, StepProblem, balance, free_twist
-from pushwise.physics.wedge import wedge
+from pushwise.physics.kernels.step import EVEN_BOARD, StepProblem, balance, free_twist
+from pushwise.physics.kernels.wedge import wedge
 
 
 def random_problem(rng: np.random.Generator) -> StepProblem:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.planning.contact_search import LENGTHS, SEARCHES
-from pushwise.planning.free import Free
-from pushwise.planning.pushing import Candidate, Pusher, contacts
+from pushwise.planning.free_space import Free
+from pushwise.planning.push_evaluation import Candidate, Pusher, contacts
 from pushwise.planning.stability import Balance
-from pushwise.shape.polygon import outline_distance, placed
 
 TABLE = pw.Table.rectangle(2.0, 2.0)
 SQUARE = pw.ObjectModel(

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pushwise.cli_experiment import experiment
+from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
 from pushwise.experiments import heatmaps, identification, samples
-from pushwise.experiments.columns import markdown, numbers, where, with_spread
-from pushwise.experiments.rows import Row, read_rows
+from pushwise.experiments.rows import Row, markdown, numbers, read_rows, where, with_spread
 from pushwise.experiments.sweep import compare, conduct
 from pushwise.experiments.trials import Way, push_object
 from pushwise.identification.result import Step

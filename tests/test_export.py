@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
-from pushwise.export.solid import boxes
-from pushwise.export.xml import document
-from pushwise.identification.known import Known
+from pushwise.export.solid import boxes, document
+from pushwise.identification.belief import Known
 from pushwise.physics.constants import GRAVITY
 
 THIN = pw.ObjectModel(

@@ -5,11 +5,11 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.identification.average import average
-from pushwise.identification.feet import _Stand, laid
 from pushwise.identification.holdout import predicted_ends, uniform_model
+from pushwise.identification.methods.feet import _Stand, laid
+from pushwise.identification.methods.tempering import tempered
 from pushwise.identification.problem import Problem
-from pushwise.identification.tempering import tempered
+from pushwise.identification.result import average
 
 GRID = pw.CellGrid.from_outline([(-0.05, -0.05), (0.1, -0.05), (-0.05, 0.1)], cell_size=0.025)
 FINGER = pw.Finger(0.005, 0.3)

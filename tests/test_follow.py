@@ -7,8 +7,8 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.planning.follow import End, follow
-from pushwise.pushes.record import Noise, PushRecord
+from pushwise.records.record import Noise, PushRecord
+from pushwise.sliding.follow import End, follow
 from pushwise.worlds.world import Observation
 
 HAMMER = pw.objects.load("hammer")

@@ -5,12 +5,12 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
-from pushwise.planning.free import Free
-from pushwise.planning.overhang import overhangs
+from pushwise.geometry.metric import cell_distance, mean_cell_error
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Known
+from pushwise.planning.free_space import Free
 from pushwise.planning.stability import Balance
-from pushwise.shape.metric import cell_distance, mean_cell_error
-from pushwise.shape.polygon import placed
+from pushwise.planning.support_polygon import overhangs
 
 TABLE = pw.Table.rectangle(0.8, 0.6)
 HAMMER = pw.objects.load("hammer")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, Table
-from pushwise.physics.adjoint import roll_adjoint
-from pushwise.physics.prepare import Settings, action_of, body_of, ground_of
-from pushwise.physics.rollout import DONE, Track, roll
+from pushwise.physics.kernel_inputs import Settings, action_of, body_of, ground_of
+from pushwise.physics.kernels.adjoint import roll_adjoint
+from pushwise.physics.kernels.rollout import DONE, Track, roll
 from pushwise.physics.simulate import Mode
 from random_pushes import library_model, random_blob, random_push
 

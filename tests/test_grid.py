@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.shape.polygon import signed_area
+from pushwise.geometry.polygon import signed_area
 
 L_SHAPE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]
 _RIGHT_HALF = [(6, 1.4), (6, 0), (9, 0), (9, 3), (6, 3), (6, 1.6)]

@@ -12,8 +12,8 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.identification.identify import METHODS
 from pushwise.objects import Thing
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
+from pushwise.records.record import Noise
+from pushwise.sliding.random_push import draw_push
 
 UNBOUNDED = pw.Prior(friction_spread=None)
 
@@ -312,7 +312,7 @@ def test_contradictory_bounds_are_refused() -> None:
 def test_the_function_is_not_hidden_by_a_package() -> None:
     """Find `pw.identify` callable after every module of identification was imported."""
     import pushwise.identification.identify
-    import pushwise.identification.refine
+    import pushwise.identification.methods.refine
 
     assert callable(pw.identify)
     assert pw.identify is pushwise.identification.identify.identify

@@ -13,13 +13,13 @@ from PIL import Image
 
 import pushwise as pw
 from command import pushwise
+from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
-from pushwise.physics.interrupts import interrupts_held
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
-from pushwise.saved import load_known
-from pushwise.show.identifying import Identifying
+from pushwise.identification.belief import Known
+from pushwise.model_files import load_known
+from pushwise.records.record import Noise
+from pushwise.show.status_line import Identifying
+from pushwise.sliding.random_push import draw_push
 
 NOISE = Noise(1e-3, 5e-3)
 
@@ -223,7 +223,7 @@ def test_an_interrupt_leaves_the_best_model(
 INTERRUPTED = """
 import signal, sys, threading
 from pushwise import cli
-from pushwise.show.identifying import Identifying
+from pushwise.show.status_line import Identifying
 
 plain = Identifying.update
 main = threading.main_thread().ident

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from pushwise import Finger
-from pushwise.physics.adjoint import roll_adjoint
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.jacobian import MOMENTS, roll_jacobian
-from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
-from pushwise.physics.rollout import roll
+from pushwise.physics.kernel_inputs import Settings, action_of, body_of, ground_of, time_step
+from pushwise.physics.kernels.adjoint import roll_adjoint
+from pushwise.physics.kernels.jacobian import MOMENTS, roll_jacobian
+from pushwise.physics.kernels.rollout import roll
 from random_pushes import library_model, random_push
 
 

@@ -7,16 +7,16 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.hinges import EXACT, FAILED, minimise_hinges
-from pushwise.physics.lagged import (
+from pushwise.physics.model import ObjectModel
+from pushwise.physics.paper.hinge_qp import EXACT, FAILED, minimise_hinges
+from pushwise.physics.paper.lagged_step import (
     cell_velocities,
     friction_directions,
     lagged_twist,
     sum_wrenches,
     table_offsets,
 )
-from pushwise.physics.lcp import joint_jacobian, lcp_step
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.paper.lcp import joint_jacobian, lcp_step
 from pushwise.shape.grid import CellGrid
 from random_steps import CELL, Step, hinge_states, kind_of, random_step, solve
 

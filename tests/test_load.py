@@ -5,7 +5,7 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, Table, simulate
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.load import carried, spread
+from pushwise.physics.kernels.load import carried, spread
 
 Array = np.ndarray
 

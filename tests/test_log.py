@@ -8,8 +8,8 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, PushwiseWarning
-from pushwise.pushes.logfile import LogWriter
-from pushwise.pushes.record import Noise
+from pushwise.records.log_file import LogWriter
+from pushwise.records.record import Noise
 
 NAMES = "push,t,x,y,theta,finger_x,finger_y"
 GRID = pw.CellGrid([(0, 0), (0.1, 0)], 0.1)

@@ -7,7 +7,7 @@ import pytest
 
 from pushwise import Finger, ObjectModel, Push, PushRecord, Table, simulate
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.loss import loss, loss_and_gradient
+from pushwise.physics.gradients import loss, loss_and_gradient
 from random_pushes import library_model, random_push
 
 Array = np.ndarray

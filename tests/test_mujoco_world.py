@@ -9,8 +9,8 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.experiments.referee import cases, judge
-from pushwise.shape.polygon import placed
-from pushwise.worlds.stage import stage
+from pushwise.geometry.polygon import placed
+from pushwise.worlds.random_scene import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)

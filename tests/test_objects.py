@@ -5,7 +5,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.shape.polygon import signed_area
+from pushwise.geometry.polygon import signed_area
 
 # Length and width [mm] measured from the paper's published depth images.
 LIFE_SIZE = {

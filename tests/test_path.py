@@ -7,12 +7,12 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
-from pushwise.outcome import Settings
-from pushwise.planning.free import Free
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Known
+from pushwise.planning.free_space import Free
 from pushwise.planning.path import find_path
 from pushwise.planning.stability import Balance
-from pushwise.shape.polygon import placed
+from pushwise.sliding.outcome import Settings
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model

@@ -9,13 +9,13 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.geometry.polygon import outline_distance
+from pushwise.identification.belief import Known
 from pushwise.planning.contact_search import SEARCHES
-from pushwise.planning.free import Free
+from pushwise.planning.free_space import Free
 from pushwise.planning.plan import warm_up
 from pushwise.planning.stability import Balance
-from pushwise.shape.metric import mean_cell_error
-from pushwise.shape.polygon import outline_distance
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model

@@ -9,10 +9,10 @@ import pytest
 
 import pushwise as pw
 from command import pushwise
-from pushwise.identification.known import Known
-from pushwise.saved import load_model
-from pushwise.shape.metric import cell_distance
-from pushwise.shape.polygon import placed
+from pushwise.geometry.metric import cell_distance
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Known
+from pushwise.model_files import load_model
 
 
 @pytest.fixture

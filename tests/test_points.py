@@ -5,7 +5,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, PushwiseWarning
-from pushwise.shape.raster import Lattice, coverage, lattice_over
+from pushwise.shape.lattice import Lattice, coverage, lattice_over
 
 TILT = np.deg2rad(20.0)
 SEEDS = 8

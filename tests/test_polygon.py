@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushwise.errors import PushwiseError
-from pushwise.shape.polygon import contains, signed_area, simple_polygon
-from pushwise.shape.raster import Lattice, coverage, lattice_over
+from pushwise.geometry.polygon import contains, signed_area, simple_polygon
+from pushwise.shape.lattice import Lattice, coverage, lattice_over
 
 SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 

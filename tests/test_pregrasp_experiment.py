@@ -8,8 +8,8 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
-from pushwise.outcome import Settings
 from pushwise.planning.stability import Balance
+from pushwise.sliding.outcome import Settings
 
 TABLE = pw.Table()
 

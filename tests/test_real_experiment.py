@@ -11,17 +11,17 @@ import pytest
 
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import Row, compare, order_of, run
-from pushwise.experiments.real_data import POSES, real_sets
-from pushwise.experiments.real_forces import SAMPLE, friction_rows
-from pushwise.experiments.real_learning import (
+from pushwise.experiments.real.data import POSES, real_sets
+from pushwise.experiments.real.experiment import Row, compare, order_of, run
+from pushwise.experiments.real.forces import SAMPLE, friction_rows
+from pushwise.experiments.real.learning import (
     FINGER_FRICTION,
     SETUP_STATED,
     learn,
     nominal_finger,
     variants,
 )
-from pushwise.experiments.real_report import markdown
+from pushwise.experiments.real.report import markdown
 from pushwise.experiments.rows import load_rows
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -74,7 +74,7 @@ def test_any_table_with_the_columns_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Learn a set nobody has heard of, and go on where an earlier run ended."""
-    monkeypatch.setattr("pushwise.identification.feet.CROWD", 60)  # a glance is enough here
+    monkeypatch.setattr("pushwise.identification.methods.feet.CROWD", 60)  # a glance is enough here
     _write_table(tmp_path / "data", pushes=25)
     said: list[str] = []
     table = run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
@@ -133,7 +133,7 @@ def test_a_stated_centre_of_mass_is_read_and_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Take it as stated or as the origin of the outline's frame, and show what it is worth."""
-    monkeypatch.setattr("pushwise.identification.feet.CROWD", 40)
+    monkeypatch.setattr("pushwise.identification.methods.feet.CROWD", 40)
     path = _write_table(tmp_path, pushes=12)
     own = path.with_name("board_wedge_slow.json")
     centre = _model().centre_of_mass.tolist()

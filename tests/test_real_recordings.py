@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.cli import app
 from pushwise.errors import PushwiseError
-from pushwise.experiments.real import Row, order_of, run
-from pushwise.experiments.real_data import RECORDING, real_sets
-from pushwise.experiments.real_recordings import Recorded
-from pushwise.experiments.real_report import markdown
-from pushwise.experiments.real_stated import given
+from pushwise.experiments.real.data import RECORDING, real_sets
+from pushwise.experiments.real.experiment import Row, order_of, run
+from pushwise.experiments.real.recordings import Recorded
+from pushwise.experiments.real.report import markdown
+from pushwise.experiments.real.stated import given
 from pushwise.experiments.rows import load_rows, merge_rows
 
 OUTLINE = [[-0.04, -0.04], [0.04, -0.04], [0.04, 0.04], [-0.04, 0.04]]

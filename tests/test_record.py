@@ -15,7 +15,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.experiments import referee
-from pushwise.physics.loss import loss
+from pushwise.physics.gradients import loss
 
 ABSENT: Any = None  # a world that cannot be pushed in
 # Worlds must run where there is no display.
@@ -84,10 +84,10 @@ def test_a_log_that_has_enough_is_left_as_it_is(tmp_path: Path) -> None:
     thing = pw.objects.load("crimp")
     path = tmp_path / "log.csv"
     world = pw.worlds.Ideal(thing.sample(np.random.default_rng(0)), seed=0)
-    pw.worlds.record(world, path, grid=thing.grid, pushes=3, seed=1)
+    pw.record(world, path, grid=thing.grid, pushes=3, seed=1)
     before = path.read_bytes()
     for pushes in (3, 2):
-        log = pw.worlds.record(ABSENT, path, grid=thing.grid, pushes=pushes, seed=1)
+        log = pw.record(ABSENT, path, grid=thing.grid, pushes=pushes, seed=1)
         assert len(log) == 3
         assert path.read_bytes() == before
 

@@ -7,9 +7,9 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.pushes.findings import Findings
-from pushwise.pushes.straight import straight_stretches
-from pushwise.pushes.stream import Recording, Stream
+from pushwise.records.recordings.findings import Findings
+from pushwise.records.recordings.segmentation import straight_stretches
+from pushwise.records.recordings.stream import Recording, Stream
 
 
 def stream(name: str, t: Any, values: Any) -> Stream:

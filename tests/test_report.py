@@ -14,11 +14,11 @@ from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
-from pushwise.outcome import Outcome
-from pushwise.run_folder import facts, load_run
-from pushwise.show.drawing import Drawing, ellipse
 from pushwise.show.report import report, write_report
-from pushwise.show.sliding import summary
+from pushwise.show.slide_progress import summary
+from pushwise.show.svg import Drawing, ellipse
+from pushwise.sliding.outcome import Outcome
+from pushwise.sliding.run_folder import facts, load_run
 
 
 @pytest.fixture(scope="module")

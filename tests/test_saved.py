@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.saved import load_grid, to_json
+from pushwise.model_files import load_grid, to_json
 
 HAMMER = pw.objects.load("hammer")
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushwise import pregrasp
 from pushwise.errors import PushwiseError
-from pushwise.outcome import Outcome, Phase, Settings
-from pushwise.planning.follow import End
-from pushwise.run_files import read_phase, write_phase
-from pushwise.run_folder import RunFolder, load_run
-from pushwise.shape.polygon import contains, placed
+from pushwise.geometry.polygon import contains, placed
+from pushwise.sliding import slide as pregrasp
+from pushwise.sliding.follow import End
+from pushwise.sliding.outcome import Outcome, Phase, Settings
+from pushwise.sliding.run_files import read_phase, write_phase
+from pushwise.sliding.run_folder import RunFolder, load_run
+from pushwise.worlds.random_scene import NOISE, stage
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.stage import NOISE, stage
 
 TABLE = pw.Table()
 ABOUT = {"object": "crimp", "world": "ideal"}

@@ -11,9 +11,9 @@ import pytest
 import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
-from pushwise.run_folder import load_run
-from pushwise.saved import load_grid
-from pushwise.show.viewed import Viewed
+from pushwise.model_files import load_grid
+from pushwise.show.viewer_data import Viewed
+from pushwise.sliding.run_folder import load_run
 
 MAIN = "from pushwise.cli import main; main()"
 COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)

@@ -6,7 +6,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.experiments.stability import rows_of
-from pushwise.identification.known import Known
+from pushwise.identification.belief import Known
 from pushwise.planning.stability import Balance
 
 BAR = pw.ObjectModel(

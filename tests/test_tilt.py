@@ -6,14 +6,14 @@ import pytest
 from pushwise import Finger, PushRecord, identify, objects, simulate
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
-from pushwise.physics.advance import Body
 from pushwise.physics.constants import GRAVITY, STICTION_SPEED
-from pushwise.physics.ends import Fingers, roll_ends
-from pushwise.physics.prepare import Settings, body_of, ground_of, time_step
-from pushwise.physics.rollout import DONE, Action, Track, roll
-from pushwise.physics.step import EVEN_BOARD
-from pushwise.physics.support import Ground
-from pushwise.physics.tilt import tilt_of, tilted
+from pushwise.physics.kernel_inputs import Settings, body_of, ground_of, time_step
+from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
+from pushwise.physics.kernels.rollout import DONE, Action, Track, roll
+from pushwise.physics.kernels.step import EVEN_BOARD
+from pushwise.physics.kernels.substep import Body
+from pushwise.physics.kernels.support import Ground
+from pushwise.physics.kernels.tilt import tilt_of, tilted
 from random_pushes import library_model, random_push
 
 Array = np.ndarray

@@ -21,14 +21,14 @@ import pushwise as pw
 from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
-from pushwise.shape.polygon import contains, placed, signed_area
-from pushwise.show.prism import prism, triangles
-from pushwise.show.view import View
-from pushwise.show.view_replay import clip
-from pushwise.show.view_scene import pose_of
-from pushwise.show.view_what_if import push_at
-from pushwise.show.viewed import Viewed
+from pushwise.geometry.polygon import contains, placed, signed_area
+from pushwise.identification.belief import Known
+from pushwise.show.cell_mesh import prism, triangles
+from pushwise.show.viewer import View
+from pushwise.show.viewer_data import Viewed
+from pushwise.show.viewer_replay import clip
+from pushwise.show.viewer_scene import pose_of
+from pushwise.show.viewer_what_if import push_at
 
 PANEL = "[...document.querySelectorAll('input')].filter(e => e.getBoundingClientRect().width)"
 

@@ -13,10 +13,10 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
-from pushwise.shape.polygon import contains, outline_distance, placed
-from pushwise.worlds.stage import stage
+from pushwise.geometry.polygon import contains, outline_distance, placed
+from pushwise.records.record import Noise
+from pushwise.sliding.random_push import draw_push
+from pushwise.worlds.random_scene import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pushwise import export, objects, worlds
-    from pushwise.errors import SimulationError
+    from pushwise.errors import PushwiseError, SimulationError
     from pushwise.identification.identify import identify
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
-    from pushwise.outcome import Outcome
-    from pushwise.physics.actions import Finger, ForcePush, Push
-    from pushwise.physics.loss import loss_and_gradient
+    from pushwise.model_files import load, save
+    from pushwise.physics.gradients import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Table
+    from pushwise.physics.push import Finger, ForcePush, Push
     from pushwise.physics.simulate import Path, simulate, simulate_batch
-    from pushwise.planning.follow import Followed, follow
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
-    from pushwise.pregrasp import slide
-    from pushwise.pushes.cut import cut_pushes
-    from pushwise.pushes.log import PushLog
-    from pushwise.pushes.record import PushRecord
-    from pushwise.pushes.source import read_recordings
-    from pushwise.saved import load, save
+    from pushwise.records.log import PushLog
+    from pushwise.records.record import PushRecord
+    from pushwise.records.recordings.cut_pushes import cut_pushes
+    from pushwise.records.recordings.read import read_recordings
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
+    from pushwise.sliding.follow import Followed, follow
+    from pushwise.sliding.outcome import Outcome
+    from pushwise.sliding.record_pushes import record
+    from pushwise.sliding.slide import slide
 
 __all__ = [
     "CellGrid",
@@ -45,6 +46,7 @@ __all__ = [
     "Push",
     "PushLog",
     "PushRecord",
+    "PushwiseError",
     "Scan",
     "SimulationError",
     "Table",
@@ -59,6 +61,7 @@ __all__ = [
     "objects",
     "plan",
     "read_recordings",
+    "record",
     "save",
     "simulate",
     "simulate_batch",
@@ -70,35 +73,37 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CellGrid": "pushwise.shape.grid",
-    "Finger": "pushwise.physics.actions",
-    "Followed": "pushwise.planning.follow",
-    "ForcePush": "pushwise.physics.actions",
+    "Finger": "pushwise.physics.push",
+    "Followed": "pushwise.sliding.follow",
+    "ForcePush": "pushwise.physics.push",
     "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
-    "Outcome": "pushwise.outcome",
+    "Outcome": "pushwise.sliding.outcome",
     "Path": "pushwise.physics.simulate",
     "Plan": "pushwise.planning.plan",
     "Prior": "pushwise.identification.prior",
-    "Push": "pushwise.physics.actions",
-    "PushLog": "pushwise.pushes.log",
-    "PushRecord": "pushwise.pushes.record",
+    "Push": "pushwise.physics.push",
+    "PushLog": "pushwise.records.log",
+    "PushRecord": "pushwise.records.record",
+    "PushwiseError": "pushwise.errors",
     "Scan": "pushwise.shape.scan",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "choose_goal": "pushwise.planning.goals",
-    "cut_pushes": "pushwise.pushes.cut",
-    "follow": "pushwise.planning.follow",
+    "cut_pushes": "pushwise.records.recordings.cut_pushes",
+    "follow": "pushwise.sliding.follow",
     "identify": "pushwise.identification.identify",
-    "load": "pushwise.saved",
-    "loss_and_gradient": "pushwise.physics.loss",
+    "load": "pushwise.model_files",
+    "loss_and_gradient": "pushwise.physics.gradients",
     "next_push": "pushwise.identification.next_push",
     "plan": "pushwise.planning.plan",
-    "read_recordings": "pushwise.pushes.source",
-    "save": "pushwise.saved",
+    "read_recordings": "pushwise.records.recordings.read",
+    "record": "pushwise.sliding.record_pushes",
+    "save": "pushwise.model_files",
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",
-    "slide": "pushwise.pregrasp",
+    "slide": "pushwise.sliding.slide",
 }
 
 

@@ -1,4 +1,7 @@
-"""Checks of what a caller hands in: each returns a clean value or raises one clear sentence."""
+"""Checks of what a caller hands in: each returns a clean value or raises one clear sentence.
+
+Numbers of things in sentences.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.typing import Array, Flags
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "counted",
     "finite_array",
     "finite_number",
     "non_negative_integer",
@@ -24,7 +29,7 @@ __all__ = [
 ]
 
 
-def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
+def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> Array:
     """Return `value` as a read-only float64 copy of the given shape.
 
     A letter in `shape` stands for any length: `("n", 2)` takes every array of pairs.
@@ -51,7 +56,7 @@ def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> N
     return clean
 
 
-def require_all(name: str, array: NDArray[np.float64], good: NDArray[np.bool_], what: str) -> None:
+def require_all(name: str, array: Array, good: Flags, what: str) -> None:
     """Raise a sentence naming the first entry of `array` that is not `good`."""
     if good.all():
         return
@@ -114,3 +119,8 @@ def _shape_text(shape: tuple[int | str, ...]) -> str:
 def _kind(value: Any, array: NDArray[Any]) -> str:
     """Name what was given: the value itself when it is short, else its dtype."""
     return repr(value) if array.ndim == 0 else f"an array of dtype {array.dtype}"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return a number with what it counts: "1 push", "5 pushes"."""
+    return f"{count:,} {one if count == 1 else many}"

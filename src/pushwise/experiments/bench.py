@@ -21,15 +21,15 @@ import numpy as np
 
 from pushwise import objects
 from pushwise.experiments.mujoco_push import MuJoCoPush
-from pushwise.physics.actions import Finger, Push
-from pushwise.physics.lagged import lagged_step, lagged_twist
-from pushwise.physics.lcp import lcp_step
-from pushwise.physics.loss import loss, loss_and_gradient
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.physics.gradients import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.paper.lagged_step import lagged_step, lagged_twist
+from pushwise.physics.paper.lcp import lcp_step
+from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate, simulate_batch
-from pushwise.pushes.record import PushRecord
+from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import mean_cell_error
 
 __all__ = ["Row", "measure", "run"]
 
@@ -178,8 +178,8 @@ def _against_autograd(
     """Differentiate one step by PyTorch, and by the closed form."""
     import torch
 
-    from pushwise.physics.closed_form import lagged_vjp
-    from pushwise.physics.lcp_torch import lcp_twist
+    from pushwise.physics.paper.closed_form_gradients import lagged_vjp
+    from pushwise.physics.paper.lcp_torch import lcp_twist
 
     def autograd() -> None:
         mass = torch.tensor(hammer.mass, requires_grad=True)

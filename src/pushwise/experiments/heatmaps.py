@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise import objects
-from pushwise.experiments.columns import markdown, numbers, where
-from pushwise.experiments.rows import Row
+from pushwise.atomic_write import write_text
+from pushwise.experiments.rows import Row, markdown, numbers, where
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import Way, push_object
 from pushwise.identification.identify import identify
-from pushwise.physics.actions import Finger
+from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
-from pushwise.writing import write_text
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,14 +107,14 @@ def report(rows: list[Row], folder: Path) -> str:
     return table
 
 
-def _load(rows: list[Row]) -> NDArray[np.float64]:
+def _load(rows: list[Row]) -> Array:
     """Return the cells' shares of the friction load, (n,)."""
     load = numbers(rows, "mass") * numbers(rows, "friction")
-    share: NDArray[np.float64] = load / load.sum()
+    share: Array = load / load.sum()
     return share
 
 
-def _centres(rows: list[Row]) -> list[NDArray[np.float64]]:
+def _centres(rows: list[Row]) -> list[Array]:
     """Return the centre of the friction load [m] at each stage, (2,) each."""
     stages = (where(rows, stage=stage) for stage in STAGES)
     return [
@@ -150,7 +149,7 @@ def _draw(rows: list[Row], name: str, path: Path) -> None:
     figure.savefig(path, dpi=90)
 
 
-def _map(axis: Axes, grid: CellGrid, values: NDArray[np.float64], top: float) -> PolyCollection:
+def _map(axis: Axes, grid: CellGrid, values: Array, top: float) -> PolyCollection:
     """Colour the cells of a grid by values (n,) from blue to red, as in the paper."""
     from matplotlib.collections import PolyCollection
 

@@ -25,8 +25,8 @@ from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import NOISE, Way, end_error, push_object
 from pushwise.identification.identify import identify
-from pushwise.physics.actions import Finger
-from pushwise.pushes.record import PushRecord
+from pushwise.physics.push import Finger
+from pushwise.records.record import PushRecord
 
 __all__ = ["METHODS", "rows_of", "run", "settings_of"]
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.counting import counted
-from pushwise.experiments.columns import markdown, mean, numbers, where, with_spread
-from pushwise.experiments.rows import Row
-from pushwise.writing import write_text
+from pushwise.atomic_write import write_text
+from pushwise.checks import counted
+from pushwise.experiments.rows import Row, markdown, mean, numbers, where, with_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.push import Finger, Push
+from pushwise.typing import Array
 
 __all__ = ["MuJoCoPush"]
 
@@ -44,7 +44,7 @@ class MuJoCoPush:
         self._data = mujoco.MjData(self._model)
         self._push = push
 
-    def run(self) -> NDArray[np.float64]:
+    def run(self) -> Array:
         """Carry out the push from the start; return the pose of the grid frame after it, (3,)."""
         mujoco.mj_resetData(self._model, self._data)
         steps = round(self._push.duration / self._model.opt.timestep)

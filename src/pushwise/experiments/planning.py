@@ -19,34 +19,33 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise import objects
 from pushwise.errors import PushwiseError
 from pushwise.experiments.planning_report import report
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.geometry.polygon import placed
 from pushwise.identification.identify import identify
 from pushwise.identification.result import Identification
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import Table
+from pushwise.physics.push import Finger
 from pushwise.planning.contact_search import SEARCHES
-from pushwise.planning.follow import Followed, follow
-from pushwise.planning.free import Free
+from pushwise.planning.free_space import Free
 from pushwise.planning.goals import choose_goal
 from pushwise.planning.plan import plan, warm_up
 from pushwise.planning.stability import Balance
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise
-from pushwise.shape.metric import mean_cell_error
-from pushwise.shape.polygon import placed
+from pushwise.records.record import Noise
+from pushwise.sliding.follow import Followed, follow
+from pushwise.sliding.random_push import draw_push
+from pushwise.typing import Array
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
 __all__ = ["PARTS", "run"]
 
-Array = NDArray[np.float64]
 
 _TABLE = Table.rectangle(4.0, 4.0)
 _EDGE_TABLE = Table.rectangle(0.8, 0.6)

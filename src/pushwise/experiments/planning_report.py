@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pushwise.experiments.columns import numbers
-from pushwise.experiments.rows import Row
-from pushwise.writing import write_text
+from pushwise.atomic_write import write_text
+from pushwise.experiments.rows import Row, numbers
 
 __all__ = ["report"]
 

@@ -22,26 +22,25 @@ from pathlib import Path
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from pushwise import objects
+from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
-from pushwise.experiments.columns import numbers, where
-from pushwise.experiments.rows import Row
+from pushwise.experiments.rows import Row, numbers, where
 from pushwise.experiments.sweep import conduct
+from pushwise.geometry.polygon import placed
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
-from pushwise.outcome import Found, Outcome, Settings
 from pushwise.physics.model import Table
-from pushwise.planning.follow import End
 from pushwise.planning.goals import Goal
-from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance, model_of
-from pushwise.pregrasp import safest, slide
-from pushwise.shape.polygon import placed
+from pushwise.planning.support_polygon import overhangs
+from pushwise.sliding.follow import End
+from pushwise.sliding.outcome import Found, Outcome, Settings
+from pushwise.sliding.slide import safest, slide
+from pushwise.typing import Array
+from pushwise.worlds.random_scene import stage
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.stage import stage
-from pushwise.writing import write_text
 
 __all__ = ["VARIANTS", "report", "rows_of", "run", "settings_of"]
 
@@ -53,7 +52,7 @@ VARIANTS = {
 """Settings and prior of each."""
 
 
-def sampled(found: Found, table: Table, settings: Settings, pose: NDArray[np.float64]) -> Goal:
+def sampled(found: Found, table: Table, settings: Settings, pose: Array) -> Goal:
     """Return the first of random poses at the edges in which the object should not fall."""
     rng = np.random.default_rng([settings.seed, 5])
     balance = Balance(found, table, seed=settings.seed)

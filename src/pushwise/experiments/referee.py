@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from pushwise import objects
-from pushwise.physics.actions import Finger, Push
+from pushwise.atomic_write import write_text
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import mean_cell_error
-from pushwise.shape.polygon import outline_distance, placed
+from pushwise.typing import Array
 from pushwise.worlds.bullet import Bullet
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.writing import write_text
 
 __all__ = ["Verdict", "cases", "judge", "run"]
 
@@ -65,7 +65,7 @@ class Verdict:
 
     case: Case
     world: str
-    pose: NDArray[np.float64]
+    pose: Array
     """Where the object ended (x, y, theta) [m, m, rad], shape (3,)."""
     from_own: float
     """Mean distance of the cells from the exact answer with own weights [m]."""
@@ -114,11 +114,11 @@ def cases() -> Iterator[Case]:
 
 
 def _clear(
-    outline: NDArray[np.float64],
-    point: NDArray[np.float64],
-    direction: NDArray[np.float64],
+    outline: Array,
+    point: Array,
+    direction: Array,
     finger: Finger,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return where a finger that shall go through `point` starts just clear of the outline."""
     at = point - 0.5 * finger.radius * direction
     while outline_distance(outline, at) < finger.radius + _GAP:
@@ -132,7 +132,7 @@ def judge(case: Case) -> list[Verdict]:
         simulate(case.model, case.push, finger=case.finger, load=load, **_EXACT).pose[-1]  # type: ignore[arg-type]
         for load in ("own", "rigid")
     )
-    ends: list[tuple[str, NDArray[np.float64], float]] = [
+    ends: list[tuple[str, Array, float]] = [
         ("exact, own", own, 0.0),
         ("exact, rigid", rigid, 0.0),
     ]

@@ -1,4 +1,6 @@
-"""Rows of results: plain values under names, in a CSV file that gives them back exactly.
+"""Columns of result rows as numbers, and Markdown tables of them.
+
+Rows of results: plain values under names, in a CSV file that gives them back exactly.
 
 A value is written the way Python spells it, so that its type can be read off: ``5`` is an int,
 ``5.0`` a float (the shortest text that reads back as the same number), ``True`` a bool, an empty
@@ -10,20 +12,69 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
-from pushwise.writing import write_text
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Row", "Value", "load_rows", "merge_rows", "plain", "read_rows", "write_rows"]
+__all__ = [
+    "Row",
+    "Value",
+    "load_rows",
+    "markdown",
+    "mean",
+    "merge_rows",
+    "numbers",
+    "plain",
+    "read_rows",
+    "where",
+    "with_spread",
+    "write_rows",
+]
+
+
+def where(rows: Iterable[Row], **wanted: Value) -> list[Row]:
+    """Return the rows that have these values."""
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def numbers(rows: Iterable[Row], name: str) -> Array:
+    """Return the numbers of a column that are there, shape (k,)."""
+    return np.array([value for row in rows if isinstance(value := row[name], int | float)], float)
+
+
+def mean(rows: Iterable[Row], name: str) -> float:
+    """Return the mean of a column; NaN when it is empty."""
+    values = numbers(rows, name)
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def with_spread(rows: Iterable[Row], name: str) -> str:
+    """Return mean and standard deviation of a column as text; "-" when it is empty."""
+    values = numbers(rows, name)
+    return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) else "-"
+
+
+def markdown(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; floats with one digit, and "-" where there is no number."""
+
+    def text(value: object) -> str:
+        if isinstance(value, float):
+            return f"{value:.1f}" if np.isfinite(value) else "-"
+        return str(value)
+
+    rows = ["| " + " | ".join(map(text, line)) + " |" for line in (names, *lines)]
+    return "\n".join([rows[0], "|" + "---|" * len(names), *rows[1:]])
+
 
 Kind = TypeVar("Kind", bound="DataclassInstance")
 Value = str | int | float | bool | None

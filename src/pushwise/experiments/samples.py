@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import objects
+from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
-from pushwise.experiments.columns import markdown, mean, numbers, where, with_spread
-from pushwise.experiments.rows import Row
+from pushwise.experiments.rows import Row, markdown, mean, numbers, where, with_spread
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import end_error, push_object
 from pushwise.identification.identify import identify
-from pushwise.physics.actions import Finger
-from pushwise.writing import write_text
+from pushwise.physics.push import Finger
 
 __all__ = ["report", "rows_of", "run", "settings_of"]
 

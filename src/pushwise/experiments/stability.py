@@ -9,13 +9,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pushwise import objects
+from pushwise.atomic_write import write_text
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import conduct
+from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.stability import Balance
-from pushwise.shape.polygon import placed
 from pushwise.worlds.mujoco import MuJoCo
-from pushwise.writing import write_text
 
 __all__ = ["report", "rows_of", "run"]
 

@@ -11,19 +11,19 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise import objects
+from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification, Step
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger
 from pushwise.physics.simulate import simulate
-from pushwise.pushes.draw import draw_push
-from pushwise.pushes.record import Noise, PushRecord
-from pushwise.shape.metric import mean_cell_error
+from pushwise.records.record import Noise, PushRecord
+from pushwise.sliding.random_push import draw_push
+from pushwise.typing import Array
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
@@ -115,7 +115,7 @@ class Way:
 
     def errors(
         self, found: Identification, at: tuple[int, ...], records: list[PushRecord]
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Return the error on records [m] after numbers of simulations, shape (len(at),).
 
         That of the model the method would return if it were stopped there, with the finger as it

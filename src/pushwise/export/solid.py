@@ -1,4 +1,6 @@
-"""`Solid`: a model as one rigid body in space.
+"""XML documents, as the formats need them.
+
+`Solid`: a model as one rigid body in space.
 
 Planar motion knows the mass of each cell but not how it is spread over the height. A cell is taken
 as a uniform box from the table up to its upper surface. Boxes have a thickness, so the inertia of
@@ -8,16 +10,41 @@ greater than the third.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.physics.model import ObjectModel
+from pushwise.typing import Array
 
-__all__ = ["Box", "Solid", "boxes"]
+__all__ = ["Box", "Element", "Solid", "boxes", "child", "document", "numbers"]
 
-Array = NDArray[np.float64]
+Element = ElementTree.Element
+
+
+def child(parent: Element, tag: str, text: str | None = None, /, **attributes: str) -> Element:
+    """Add an element to another and return it."""
+    element = ElementTree.SubElement(parent, tag, attributes)
+    element.text = text
+    return element
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Write numbers so that reading them gives the same ones back, bit for bit."""
+    return " ".join(repr(float(value)) for value in values)
+
+
+def document(root: Element, comment: str) -> str:
+    """Return a document with a comment at its top."""
+    ElementTree.indent(root)
+    # Two hyphens end a comment.
+    said = re.sub("-(?=-)", "- ", comment)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {said} -->\n{body}\n'
+
 
 _LEVEL = 0.1  # of a cell's side: neighbours whose heights differ by less are one box
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pushwise.export.solid import Solid, boxes
-from pushwise.export.xml import Element, child, document, numbers
+from pushwise.export.solid import Element, Solid, boxes, child, document, numbers
 from pushwise.physics.model import ObjectModel
 
 __all__ = ["urdf"]

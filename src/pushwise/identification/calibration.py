@@ -17,15 +17,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.physics.actions import ForcePush, Push
-from pushwise.physics.start import ClearStart
-from pushwise.pushes.record import PushRecord
+from pushwise.physics.kernel_inputs import ClearStart
+from pushwise.physics.push import ForcePush, Push
+from pushwise.records.record import PushRecord
+from pushwise.typing import Array
 
 __all__ = ["NUISANCES", "Calibration", "Chain"]
 
-Array = NDArray[np.float64]
 
 NUISANCES = 8  # numbers of a calibration: tip (2), tool (2), frame (3), and the finger's radius
 

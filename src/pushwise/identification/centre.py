@@ -8,14 +8,12 @@ like any other: one that is wrong by many doubts counts little, as a wrong pose 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
+from pushwise.typing import Array
 
 __all__ = ["centre_by_log_mass", "centre_off"]
-
-Array = NDArray[np.float64]
 
 
 def centre_by_log_mass(model: ObjectModel) -> Array:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_number
-from pushwise.counting import counted
+from pushwise.checks import counted, finite_number
 from pushwise.errors import PushwiseError
+from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
-from pushwise.pushes.record import PushRecord
+from pushwise.physics.push import Finger
+from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import mean_cell_error
+from pushwise.typing import Array
 
 __all__ = ["end_distance", "predicted_ends", "split", "uniform_model"]
 
@@ -37,7 +37,7 @@ def predicted_ends(
     finger: Finger,
     calibration: Calibration | None = None,
     anisotropy: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return where pushes are predicted to end from where they were seen to start, (k, 3)."""
     problem = Problem(model.grid, records, finger, Prior(), checked=False, anisotropy=anisotropy)
     ends = [

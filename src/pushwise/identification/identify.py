@@ -6,30 +6,30 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.identification.box import Box
-from pushwise.identification.convex import convex
-from pushwise.identification.end_loss import fit_error
-from pushwise.identification.feet import feet
+from pushwise.identification.methods.convex import convex
+from pushwise.identification.methods.end_loss import fit_error
+from pushwise.identification.methods.feet import feet
+from pushwise.identification.methods.refine import refine
+from pushwise.identification.methods.search import OutOfBudget, Search
+from pushwise.identification.methods.search_bounds import Box
 from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.identification.refine import refine
 from pushwise.identification.result import Identification, Step
-from pushwise.identification.search import OutOfBudget, Search
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel
-from pushwise.pushes.log import PushLog
-from pushwise.pushes.record import PushRecord
+from pushwise.physics.push import Finger
+from pushwise.records.log import PushLog
+from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
 
 __all__ = ["METHODS", "UNLIMITED", "identify", "stopped_at"]
 
-Array = NDArray[np.float64]
 
 METHODS = (
     "refine",
@@ -168,29 +168,29 @@ def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:
 def _searcher(method: str, batch: bool) -> Callable[[Search], None]:
     """Return the function of a searching method; loaded here, because some bring libraries."""
     if method == "descent":
-        from pushwise.identification.descent import descend
+        from pushwise.identification.methods.descent import descend
 
         return lambda search: descend(search, batch=batch)
     if method == "random":
-        from pushwise.identification.random import search_randomly
+        from pushwise.identification.methods.baselines import search_randomly
 
         return search_randomly
     if method == "weighted":
-        from pushwise.identification.weighted import search_near_the_best
+        from pushwise.identification.methods.baselines import search_near_the_best
 
         return search_near_the_best
     if method == "finite-differences":
-        from pushwise.identification.finite_differences import search_by_differences
+        from pushwise.identification.methods.baselines import search_by_differences
 
         return search_by_differences
     if method == "cma-es":
-        from pushwise.identification.cma_es import search_by_evolution
+        from pushwise.identification.methods.baselines import search_by_evolution
 
         return search_by_evolution
     if method == "nelder-mead":
-        from pushwise.identification.nelder_mead import search_by_simplex
+        from pushwise.identification.methods.baselines import search_by_simplex
 
         return search_by_simplex
-    from pushwise.identification.autograd import search_by_autograd
+    from pushwise.identification.methods.autograd import search_by_autograd
 
     return search_by_autograd

@@ -14,9 +14,9 @@ from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.noise import whitened
 from pushwise.identification.problem import Problem
 from pushwise.identification.result import Identification
-from pushwise.physics.actions import Push
+from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
-from pushwise.pushes.record import PushRecord
+from pushwise.records.record import PushRecord
 
 __all__ = ["RankedPush", "next_push"]
 

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.physics.compiled import compiled
+from pushwise.compilation import compiled
+from pushwise.typing import Array
 
 __all__ = ["Errors", "gentle", "innovations", "whitened"]
 
-Array = NDArray[np.float64]
 
 # No unknown moves an object by 3e5 sigmas, 300 m, within its own deviation. Where a push jumps
 # derivatives have no meaning, and their squares drown the prior in rounding errors.

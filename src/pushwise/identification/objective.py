@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.identification.centre import centre_off
+from pushwise.identification.contact_observations import GAP_SIGMA
 from pushwise.identification.noise import Errors, gentle, whitened
 from pushwise.identification.problem import Fit, Problem
-from pushwise.identification.touches import GAP_SIGMA
+from pushwise.typing import Array
 
 __all__ = [
     "DRIFTS",
@@ -32,7 +32,6 @@ __all__ = [
     "weights",
 ]
 
-Array = NDArray[np.float64]
 
 DEGREES = 8.0  # of freedom of Student's t: a pose five sigma off counts a third
 FLOOR = np.array([1e-4, 1e-4, 5e-4])  # m, m, rad: no simulation is more exact

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.identification.centre import centre_by_log_mass, centre_off
 from pushwise.identification.objective import Refined, weights
 from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
 from pushwise.physics.constants import GRAVITY
+from pushwise.typing import Array
 
 __all__ = ["Posterior"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

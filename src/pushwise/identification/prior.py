@@ -10,17 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from pushwise.checks import finite_array, finite_number, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import contains
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import contains
+from pushwise.typing import Array
 
 __all__ = ["Prior", "smooth_pattern"]
 
-Array = NDArray[np.float64]
 
 UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a tenth of it
 

@@ -17,28 +17,38 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pushwise.compilation import interrupts_held
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.contact_observations import (
+    Touches,
+    at_samples,
+    mean_force,
+    steady_samples,
+)
+from pushwise.identification.outliers import check_records
 from pushwise.identification.prior import Prior
-from pushwise.identification.records import check_records
-from pushwise.identification.samples import at_samples, mean_force, steady_samples
-from pushwise.identification.touches import Touches
-from pushwise.physics.actions import Finger, ForcePush, Push
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.interrupts import interrupts_held
-from pushwise.physics.jacobian import EXTRA, MOMENTS, roll_jacobian
+from pushwise.physics.kernel_inputs import (
+    Settings,
+    action_of,
+    body_of,
+    clear_start,
+    ground_of,
+    time_step,
+)
+from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
+from pushwise.physics.kernels.rollout import DONE, roll
 from pushwise.physics.model import ObjectModel
-from pushwise.physics.prepare import Settings, action_of, body_of, ground_of, time_step
-from pushwise.physics.rollout import DONE, roll
-from pushwise.physics.start import clear_start
-from pushwise.pushes.record import PushRecord
+from pushwise.physics.push import Finger, ForcePush, Push
+from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
 
 __all__ = ["Fit", "Problem"]
 
-Array = NDArray[np.float64]
 
 DEEPEST = 5e-3  # m; how far inside a finger may start that is not where it is said to be
 STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise

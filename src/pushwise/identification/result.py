@@ -1,22 +1,59 @@
-"""`Identification`: what every method returns."""
+"""The mean of several identifications: what to believe when few pushes cannot tell which is right.
+
+Friction is linear in the load, so that the mean load answers each motion with the mean friction.
+Where two hypotheses err in different ways their mean errs less than either.
+
+`Identification`: what every method returns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.counting import counted
-from pushwise.identification.calibration import Calibration
-from pushwise.identification.known import Known
+from pushwise.checks import counted
+from pushwise.identification.belief import Known
+from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.methods.end_loss import fit_error
+from pushwise.identification.objective import best_picture
 from pushwise.identification.posterior import Posterior
-from pushwise.identification.words import outliers, statements, total_mass_determined
-from pushwise.physics.actions import Finger
+from pushwise.identification.summary import outliers, statements, total_mass_determined
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.push import Finger
+from pushwise.typing import Array
 
-__all__ = ["Identification", "Step"]
+__all__ = ["Identification", "Step", "average"]
+
+
+def average(found: Sequence[Identification]) -> Identification:
+    """Return the mean of identifications of one object from the same pushes.
+
+    Loads, each taken as shares of its total, the log of the finger's friction and the errors of
+    the set-up are averaged. Doubts are those of the first one's prior.
+    """
+    problem = found[0].posterior.problem
+    n = problem.grid.n_cells
+    loads = [one.model.mass * one.model.friction for one in found]
+    share = np.mean([load / load.sum() for load in loads], axis=0)
+    total = found[0].model.total_mass
+    u = problem.unknowns_of(ObjectModel(problem.grid, total * share, problem.prior.friction))
+    ends = [one.posterior.refined.u for one in found]
+    u[2 * n] = np.mean([end[2 * n] for end in ends])
+    if problem.calibrates:
+        u[-NUISANCES:] = np.mean([end[-NUISANCES:] for end in ends], axis=0)
+    simulations = sum(one.simulations for one in found)
+    sigma = found[0].posterior.refined.errors.sigma
+    refined = best_picture(problem, u, noise=sigma, force_noise=None)
+    step = Step(simulations, sum(one.seconds for one in found), fit_error(problem, u))
+    return Identification(
+        problem.model(u),
+        problem.finger_at(u),
+        Posterior(problem, refined),
+        (step,),
+        " and ".join(one.method for one in found),
+    )
 
 
 @dataclass(frozen=True)
@@ -67,7 +104,7 @@ class Identification:
         return tuple(outliers(self.posterior))
 
     @property
-    def drift(self) -> NDArray[np.float64]:
+    def drift(self) -> Array:
         """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
         return self.posterior.refined.errors.drift
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from pushwise.checks import finite_number, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.shape.raster import Lattice, coverage, lattice_over
+from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pushwise.objects.thing import Part
 
 __all__ = ["Camera", "Surface"]
@@ -51,7 +50,7 @@ class Camera:
             raise PushwiseError(f"tilt must be within 60 degrees (1.047 rad); got {self.tilt:g}.")
 
     @property
-    def pose(self) -> NDArray[np.float64]:
+    def pose(self) -> Array:
         """Pose of the camera in the table frame, shape (4, 4): x, y on the table, z up."""
         s, c = np.sin(self.tilt), np.cos(self.tilt)
         pose = np.eye(4)
@@ -62,12 +61,12 @@ class Camera:
     def cloud(
         self,
         surface: Surface,
-        pose: NDArray[np.float64],
+        pose: Array,
         rng: np.random.Generator,
         *,
         noise: float,
         outliers: float,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Return the cloud [m], shape (n, 3), in the camera's frame, one point a pixel.
 
         surface: what stands on the table, its frame at `pose` (x, y, theta). noise: standard
@@ -80,20 +79,18 @@ class Camera:
             raise PushwiseError(f"outliers must be a share from 0 to 1; got {outliers:g}.")
         wild = rng.random(len(depths)) < outliers
         depths[wild] += rng.uniform(-_WILD, _WILD, int(wild.sum()))
-        cloud: NDArray[np.float64] = rays * depths[:, None]
+        cloud: Array = rays * depths[:, None]
         return cloud
 
-    def _rays(self) -> NDArray[np.float64]:
+    def _rays(self) -> Array:
         """Return a unit direction a pixel in the camera's frame, shape (rows * columns, 3)."""
         v, u = np.mgrid[: self.rows, : self.columns].reshape(2, -1) + 0.5
         x, y = (u - 0.5 * self.columns) / self.focal, (v - 0.5 * self.rows) / self.focal
         rays = np.stack([x, y, np.ones_like(x)], axis=1)
-        unit: NDArray[np.float64] = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+        unit: Array = rays / np.linalg.norm(rays, axis=1, keepdims=True)
         return unit
 
-    def _depths(
-        self, rays: NDArray[np.float64], surface: Surface, pose: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _depths(self, rays: Array, surface: Surface, pose: Array) -> Array:
         """Return how far each ray goes until it meets the surface or the table [m], (n,)."""
         camera = self.pose
         down = np.einsum("ij,kj->ik", rays, camera[:3, :3])
@@ -102,7 +99,7 @@ class Camera:
             raise PushwiseError(
                 f"tilt {self.tilt:g} rad is too large: the camera sees past the horizon."
             )
-        depths: NDArray[np.float64] = -eye[2] / down[:, 2]
+        depths: Array = -eye[2] / down[:, 2]
         # Into the frame of the thing, where its raster is.
         turn = np.array([[np.cos(pose[2]), np.sin(pose[2])], [-np.sin(pose[2]), np.cos(pose[2])]])
         eye_xy, steps = turn @ (eye[:2] - pose[:2]), np.einsum("ij,kj->ik", down[:, :2], turn)
@@ -131,7 +128,7 @@ class Surface:
     """The upper surface of a thing as heights over a raster of its own frame."""
 
     lattice: Lattice
-    heights: NDArray[np.float64]
+    heights: Array
     """[m], shape (rows, columns); zero beside the thing."""
 
     @classmethod
@@ -146,12 +143,12 @@ class Surface:
                 heights[covered] = np.maximum(heights[covered], part.height)
         return cls(lattice, heights)
 
-    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def box(self) -> tuple[Array, Array]:
         """Return the lower and upper corner of the raster [m], shape (2,) each."""
         size = np.array([self.lattice.columns, self.lattice.rows]) * self.lattice.cell_size
         return self.lattice.origin, self.lattice.origin + size
 
-    def at(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at(self, xy: Array) -> Array:
         """Return the heights [m], shape (n,), at places [m], shape (n, 2)."""
         x, y = ((xy - self.lattice.origin) / self.lattice.cell_size).T
         inside = (x >= 0.0) & (x < self.lattice.columns) & (y >= 0.0) & (y < self.lattice.rows)

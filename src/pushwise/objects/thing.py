@@ -11,15 +11,16 @@ import numpy as np
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import simple_polygon
 from pushwise.objects.camera import Camera, Surface
 from pushwise.objects.drawings import DRAWINGS, Drawing
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import simple_polygon
-from pushwise.shape.raster import coverage, lattice_over
+from pushwise.shape.lattice import coverage, lattice_over
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = ["Part", "Thing", "load", "names"]
 
@@ -41,7 +42,7 @@ class Part:
 
     name: str
     """What it is called."""
-    polygons: tuple[NDArray[np.float64], ...]
+    polygons: tuple[Array, ...]
     """Its outlines [m], each of shape (k, 2), counter-clockwise."""
     height: float
     """Height of its upper surface above the table [m]."""
@@ -63,17 +64,17 @@ class Thing:
     """Its cells, in a frame at the middle of its bounding box."""
 
     @property
-    def outline(self) -> NDArray[np.float64]:
+    def outline(self) -> Array:
         """The border of all parts together [m], shape (k, 2), counter-clockwise."""
         return self.grid.outline
 
     @property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Array:
         """True mass of each cell [kg], shape (n,)."""
         return self.model.mass
 
     @property
-    def friction(self) -> NDArray[np.float64]:
+    def friction(self) -> Array:
         """True coefficient of friction of each cell, shape (n,)."""
         return self.model.friction
 
@@ -116,7 +117,7 @@ class Thing:
         tilt: float = 0.0,
         pose: ArrayLike = (0.0, 0.0, 0.0),
         camera: Camera | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Return the cloud [m], shape (n, 3), that a depth camera over the table sees.
 
         The object's frame is at `pose` (x, y, theta) in the table frame, and the cloud is
@@ -173,7 +174,7 @@ def _centred_parts(drawing: Drawing) -> tuple[Part, ...]:
     )
 
 
-def _union(polygons: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _union(polygons: Iterable[Array]) -> Array:
     """Return the border [m], shape (k, 2), of polygons that meet along shared edges.
 
     Edges that two polygons run along in opposite directions cancel; the rest is one loop.
@@ -194,7 +195,7 @@ def _union(polygons: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.array(loop)
 
 
-def _covered(parts: tuple[Part, ...], grid: CellGrid) -> NDArray[np.float64]:
+def _covered(parts: tuple[Part, ...], grid: CellGrid) -> Array:
     """Return the fraction of each cell that each part covers, shape (parts, n)."""
     lattice = lattice_over(grid.outline, cell_size=grid.cell_size)
     steps = (grid.centres - lattice.origin) / grid.cell_size

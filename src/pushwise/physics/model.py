@@ -10,11 +10,12 @@ import numpy as np
 
 from pushwise.checks import finite_array, non_negative_number, positive_number, require_all
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import simple_polygon
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import simple_polygon
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = ["ObjectModel", "Table"]
 
@@ -28,9 +29,9 @@ class ObjectModel:
 
     grid: CellGrid
     """The cells."""
-    mass: NDArray[np.float64]
+    mass: Array
     """Mass of each cell [kg], shape (n,), greater than zero."""
-    friction: NDArray[np.float64]
+    friction: Array
     """Coefficient of friction between each cell and the table, shape (n,), zero or more."""
 
     def __init__(self, grid: CellGrid, mass: ArrayLike, friction: ArrayLike) -> None:
@@ -53,9 +54,9 @@ class ObjectModel:
         return float(self.mass.sum())
 
     @cached_property
-    def centre_of_mass(self) -> NDArray[np.float64]:
+    def centre_of_mass(self) -> Array:
         """Centre of mass [m] in the grid frame, shape (2,)."""
-        centre: NDArray[np.float64] = self.mass @ self.grid.centres / self.total_mass
+        centre: Array = self.mass @ self.grid.centres / self.total_mass
         centre.flags.writeable = False
         return centre
 
@@ -74,7 +75,7 @@ class ObjectModel:
 class Table:
     """The table top: inside its polygon an object is carried, outside it is not."""
 
-    polygon: NDArray[np.float64]
+    polygon: Array
     """The table's edge [m] in the table frame, shape (k, 2), counter-clockwise, read-only."""
 
     def __init__(self, polygon: ArrayLike | None = None) -> None:
@@ -97,8 +98,8 @@ class Table:
         )
 
 
-def _rectangle(width: float, depth: float, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rectangle(width: float, depth: float, centre: Array) -> Array:
     """Return the corners of a rectangle [m], shape (4, 2), counter-clockwise."""
     signs = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    corners: NDArray[np.float64] = centre + 0.5 * signs * np.array([width, depth])
+    corners: Array = centre + 0.5 * signs * np.array([width, depth])
     return corners

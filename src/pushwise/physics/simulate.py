@@ -11,15 +11,12 @@ from itertools import repeat
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, positive_number
+from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics import contact, rollout
-from pushwise.physics.actions import Finger, ForcePush, Push
-from pushwise.physics.interrupts import interrupts_held
-from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.prepare import (
+from pushwise.physics.kernel_inputs import (
     Friction,
     Load,
     Settings,
@@ -28,7 +25,11 @@ from pushwise.physics.prepare import (
     ground_of,
     time_step,
 )
-from pushwise.physics.rollout import Track
+from pushwise.physics.kernels import contact, rollout
+from pushwise.physics.kernels.rollout import Track
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger, ForcePush, Push
+from pushwise.typing import Array, Integers
 
 __all__ = ["Mode", "Path", "simulate", "simulate_batch"]
 
@@ -57,24 +58,24 @@ class Path:
     Steps are of equal length but where the contact changes: there they are divided.
     """
 
-    t: NDArray[np.float64]
+    t: Array
     """Instants [s], shape (T + 1,)."""
-    pose: NDArray[np.float64]
+    pose: Array
     """Pose (x, y, theta) of the grid frame [m, m, rad], shape (T + 1, 3)."""
-    twist: NDArray[np.float64]
+    twist: Array
     """Twist (vx, vy, omega) of the grid origin [m/s, m/s, rad/s], shape (T + 1, 3)."""
-    finger: NDArray[np.float64]
+    finger: Array
     """The finger's centre [m], shape (T + 1, 2); zeros under a `ForcePush`."""
-    force: NDArray[np.float64]
+    force: Array
     """Mean force of the finger on the object [N], shape (T, 2)."""
-    contact: NDArray[np.float64]
+    contact: Array
     """Point of the outline nearest to the finger at the end of each step [m], shape (T, 2)."""
-    mode: NDArray[np.int64]
+    mode: Integers
     """`Mode` of each step, shape (T,)."""
     tipped: bool
     """Whether the path ends early because the object tips over the table's edge."""
 
-    def pose_at(self, t: ArrayLike) -> NDArray[np.float64]:
+    def pose_at(self, t: ArrayLike) -> Array:
         """Return poses at times t [s]: shape (3,) for a number, (k, 3) for k of them.
 
         Poses move in straight lines within a step, and rest after the last one.
@@ -146,7 +147,7 @@ def simulate_batch(
         )
     count = next(iter(sizes.values()), 1)
 
-    def one(job: tuple[int, ObjectModel, Push | ForcePush, NDArray[np.float64]]) -> Path:
+    def one(job: tuple[int, ObjectModel, Push | ForcePush, Array]) -> Path:
         i, model, push, pose = job
         return _simulate(f"push {i}", model, push, pose, np.zeros(3), finger, settings, until)
 

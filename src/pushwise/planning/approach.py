@@ -10,17 +10,16 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from pushwise.physics.actions import Finger
-from pushwise.physics.compiled import compiled
-from pushwise.physics.contact import nearest_feature
-from pushwise.shape.polygon import placed
+from pushwise.compilation import compiled
+from pushwise.geometry.polygon import placed
+from pushwise.physics.kernels.contact import nearest_feature
+from pushwise.physics.push import Finger
+from pushwise.typing import Array, Integers
 
 __all__ = ["Approach"]
 
-Array = NDArray[np.float64]
 
 _CLEAR = 0.001  # m kept between the finger and everything else on the way
 _WIDE = 0.01  # m by which corners of the way are further out
@@ -29,7 +28,7 @@ _RETREATS = 25
 
 
 @compiled
-def _sees(a: Array, b: Array, corners: Array, ends: NDArray[np.int64], gap: float) -> bool:
+def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> bool:
     """Tell whether the line between two points (2,) keeps `gap` from polygons, corners (c, 2).
 
     ends: where each polygon ends in `corners`. Either point must be outside them.
@@ -113,7 +112,7 @@ def _clear_of(outline: Array, place: Array, gap: float) -> Array:
     return place
 
 
-def _shortest(nodes: Array, corners: Array, ends: NDArray[np.int64], gap: float) -> Array | None:
+def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array | None:
     """Return the shortest way (w, 2) over nodes (n, 2) from the first to the second, by A*."""
     left = np.hypot(*(nodes - nodes[1]).T)
     parent = np.full(len(nodes), -1)

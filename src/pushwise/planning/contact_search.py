@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.physics.actions import Push
-from pushwise.planning.pushing import MAX_TRAVEL, Candidate, Pusher
-from pushwise.shape.polygon import placed
+from pushwise.geometry.polygon import placed
+from pushwise.physics.push import Push
+from pushwise.planning.push_evaluation import MAX_TRAVEL, Candidate, Pusher
+from pushwise.typing import Array
 
 __all__ = [
     "LENGTHS",
@@ -35,7 +35,6 @@ __all__ = [
     "gradient_search",
 ]
 
-Array = NDArray[np.float64]
 Search = Callable[[Pusher, Array, Array], "Move | None"]
 
 LENGTHS = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer, positive_number, probability
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
+from pushwise.geometry.metric import cell_distance
+from pushwise.geometry.polygon import contains
+from pushwise.identification.belief import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.free import Free
-from pushwise.planning.overhang import Overhang, overhangs
+from pushwise.planning.free_space import Free
 from pushwise.planning.stability import Balance
-from pushwise.shape.metric import cell_distance
-from pushwise.shape.polygon import contains
+from pushwise.planning.support_polygon import Overhang, overhangs
+from pushwise.typing import Array
 
 __all__ = ["Goal", "choose_goal", "first_with_a_way"]
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 
 _TURNS = 72  # directions of the object tried at an edge

@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.compilation import compiled
 from pushwise.errors import PushwiseError
-from pushwise.physics.compiled import compiled
 from pushwise.planning.deadline import Deadline
-from pushwise.planning.free import Free, Rules, blocked
+from pushwise.planning.free_space import Free, Rules, blocked
+from pushwise.typing import Array, Integers
 
 __all__ = ["find_path"]
 
-Array = NDArray[np.float64]
 
 _REACH = 0.15  # m; how far the tree grows at once
 _CHECKED = 0.005  # m between the poses checked along a way
@@ -174,7 +174,7 @@ def _passable(rules: Rules, a: Array, b: Array, spread: float) -> bool:
 def _grow(
     rules: Rules,
     nodes: Array,
-    parents: NDArray[np.int64],
+    parents: Integers,
     costs: Array,
     count: int,
     wanted: Array,

@@ -10,27 +10,27 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
+from pushwise.geometry.metric import cell_distance, mean_cell_error
+from pushwise.identification.belief import Known
 from pushwise.identification.result import Identification
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger, Push
 from pushwise.planning.contact_search import SEARCHES, Search
 from pushwise.planning.deadline import Deadline, OutOfTimeError
-from pushwise.planning.free import Free
+from pushwise.planning.free_space import Free
 from pushwise.planning.path import find_path
-from pushwise.planning.pushing import Pusher
-from pushwise.planning.spread import Spread
+from pushwise.planning.pose_uncertainty import Spread
+from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.metric import cell_distance, mean_cell_error
+from pushwise.typing import Array
 
 __all__ = ["Plan", "plan"]
 
-Array = NDArray[np.float64]
 
 _PATH_SHARE = 0.3  # of the time may go into the path
 _PASSED = 1.5  # times the tolerance: how near to a waypoint on the way is near enough

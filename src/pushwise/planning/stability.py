@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer
 from pushwise.errors import PushwiseError
-from pushwise.identification.known import Known
+from pushwise.geometry.polygon import contains, placed
+from pushwise.identification.belief import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.support import Shape, falls, margin, margins, support
-from pushwise.shape.polygon import contains, placed
+from pushwise.planning.support_polygon import Shape, falls, margin, margins, support
+from pushwise.typing import Array
 
 __all__ = ["SAMPLES", "Balance", "Stability", "model_of"]
 
-Array = NDArray[np.float64]
 
 SAMPLES = 4096  # centres of mass; a probability of 1 % is then right to 0.5 % (three sigma)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
@@ -11,12 +11,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import signed_area
 from pushwise.shape.footprint import Footprint
-from pushwise.shape.polygon import signed_area
-from pushwise.shape.raster import Lattice, coverage, lattice_over
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.typing import Array, Flags
 
 __all__ = ["Cells", "choose_cells", "fit_cells"]
 
@@ -33,7 +31,7 @@ _MOST_SQUARES = 200_000
 class Cells(NamedTuple):
     """Cells on a lattice."""
 
-    centres: NDArray[np.float64]
+    centres: Array
     """Cell centres [m], shape (n, 2)."""
     cell_size: float
     """Side of a cell [m]."""
@@ -112,7 +110,7 @@ def fit_cells(footprint: Footprint, cell_size: float) -> Cells:
     return Cells(centres.round(9), cell_size)
 
 
-def _best_shift(fine: NDArray[np.float64]) -> tuple[tuple[int, int], NDArray[np.float64]]:
+def _best_shift(fine: Array) -> tuple[tuple[int, int], Array]:
     """Return the shift, in fine squares, whose lattice overlaps best, and its shares."""
     rows, columns = fine.shape[0] // _FINE - 1, fine.shape[1] // _FINE - 1
     total = float(fine.sum()) / _FINE**2
@@ -133,9 +131,9 @@ def _off(shift: int) -> int:
     return min(shift, _FINE - shift)
 
 
-def _joined(shares: NDArray[np.float64], fine: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _joined(shares: Array, fine: Array) -> Flags:
     """Return the squares kept: the well covered ones, joined, and reaching every part."""
-    kept: NDArray[np.bool_] = shares >= 0.5 - 1e-9
+    kept: Flags = shares >= 0.5 - 1e-9
     if not kept.any():
         kept[np.unravel_index(np.argmax(shares), shares.shape)] = True
     while True:
@@ -157,9 +155,7 @@ def _joined(shares: NDArray[np.float64], fine: NDArray[np.float64]) -> NDArray[n
         kept |= _path(shares, kept, target)
 
 
-def _path(
-    shares: NDArray[np.float64], start: NDArray[np.bool_], end: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _path(shares: Array, start: Flags, end: Flags) -> Flags:
     """Return the squares on the best covered way from `start` to the nearest of `end`."""
     number = np.arange(shares.size).reshape(shares.shape)
     links = [

@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.shape.pcd import parse_pcd
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.typing import Array, Integers
 
 __all__ = ["IMAGES", "Shape", "read_image", "read_shape"]
 
@@ -26,9 +24,9 @@ _ARRAYS = (".npy", ".npz")
 class Shape(NamedTuple):
     """What a file holds: points, and the triangles between them when it is a mesh."""
 
-    points: NDArray[np.float64]
+    points: Array
     """As the file has them, shape (n, 3)."""
-    faces: NDArray[np.int64] | None = None
+    faces: Integers | None = None
     """Triangles of point numbers, shape (f, 3)."""
 
 
@@ -52,7 +50,7 @@ def read_shape(path: Path) -> Shape:
     raise PushwiseError(f"{path.name}: cannot read files ending in {kind!r}; known are {known}.")
 
 
-def read_image(path: Path) -> NDArray[np.float64]:
+def read_image(path: Path) -> Array:
     """Read an image with one number a pixel, shape (rows, columns), in the file's own type."""
     from PIL import Image
 
@@ -132,7 +130,7 @@ def _check_ply_size(data: bytes) -> None:
         )
 
 
-def _table(path: Path) -> NDArray[np.float64]:
+def _table(path: Path) -> Array:
     """Read rows of numbers, parted by semicolons, commas or spaces: columns x, y, z, or the first.
 
     A first row of names says which columns those are.
@@ -197,7 +195,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _array(path: Path) -> NDArray[np.float64]:
+def _array(path: Path) -> Array:
     """Read a NumPy array of shape (n, 3); of several in an NPZ file, the one named points."""
     data = io.BytesIO(_bytes(path))
     try:

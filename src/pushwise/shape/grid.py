@@ -10,11 +10,19 @@ import numpy as np
 
 from pushwise.checks import finite_array, positive_number, require_all
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import contains, simple_polygon
 from pushwise.shape.cells import choose_cells
 from pushwise.shape.footprint import mask_footprint
-from pushwise.shape.lattice import NORMALS, OuterLoop, neighbours, outer_loop, parts
-from pushwise.shape.polygon import contains, simple_polygon
-from pushwise.shape.raster import coverage, lattice_over
+from pushwise.shape.lattice import (
+    NORMALS,
+    OuterLoop,
+    coverage,
+    lattice_over,
+    neighbours,
+    outer_loop,
+    parts,
+)
+from pushwise.typing import Array, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,13 +40,13 @@ class CellGrid:
     the grid frame, whose origin and axes are the caller's. Arrays are read-only.
     """
 
-    centres: NDArray[np.float64]
+    centres: Array
     """Cell centres [m], shape (n, 2)."""
     cell_size: float
     """Side of a cell [m]."""
-    heights: NDArray[np.float64]
+    heights: Array
     """Height of each cell's upper surface above the table [m], shape (n,)."""
-    outline: NDArray[np.float64]
+    outline: Array
     """The polygon a finger touches [m], shape (k, 2), counter-clockwise."""
 
     def __init__(
@@ -210,14 +218,14 @@ class CellGrid:
         return self.n_cells * self.cell_size**2
 
     @cached_property
-    def adjacency(self) -> NDArray[np.int64]:
+    def adjacency(self) -> Integers:
         """Pairs of cells (i, j), i < j, that share a side, shape (m, 2)."""
         cell, side = np.nonzero(self._next_to[:, 1:3] >= 0)
         pairs = np.sort(np.stack([cell, self._next_to[cell, side + 1]], axis=1), axis=1)
         return _frozen(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
 
     @property
-    def boundary(self) -> NDArray[np.int64]:
+    def boundary(self) -> Integers:
         """Outer cells in counter-clockwise walking order, shape (b,).
 
         A cell appears once for each time the walk around the object passes it: a cell
@@ -226,7 +234,7 @@ class CellGrid:
         return self._visits[0]
 
     @property
-    def normals(self) -> NDArray[np.float64]:
+    def normals(self) -> Array:
         """Outward unit normals of the `boundary` cells, shape (b, 2)."""
         return self._visits[1]
 
@@ -243,7 +251,7 @@ class CellGrid:
             )
 
     @cached_property
-    def _ij(self) -> NDArray[np.int64]:
+    def _ij(self) -> Integers:
         """Lattice positions of the cells, shape (n, 2), from zero up."""
         steps = (self.centres - self.centres[0]) / self.cell_size
         nearest = np.rint(steps)
@@ -261,11 +269,11 @@ class CellGrid:
                 f"centres must form one patch of cells joined side to side; {self.n_cells} cells "
                 f"of {self.cell_size:g} m cannot span {np.ptp(self.centres, axis=0).max():g} m."
             )
-        ij: NDArray[np.int64] = (nearest - nearest.min(axis=0)).astype(np.int64)
+        ij: Integers = (nearest - nearest.min(axis=0)).astype(np.int64)
         return ij
 
     @cached_property
-    def _next_to(self) -> NDArray[np.int64]:
+    def _next_to(self) -> Integers:
         """The cell across each side of each cell, shape (n, 4), or -1."""
         return neighbours(self._ij)
 
@@ -275,7 +283,7 @@ class CellGrid:
         return outer_loop(self._ij, self._next_to)
 
     @cached_property
-    def _visits(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _visits(self) -> tuple[Integers, Array]:
         """The boundary cells and their normals: one entry a run of edges of one cell."""
         cells, sides = self._loop.cells, self._loop.sides
         starts = np.flatnonzero(cells != np.roll(cells, 1))
@@ -287,11 +295,11 @@ class CellGrid:
         normals = sums / np.linalg.norm(sums, axis=1, keepdims=True)
         return _frozen(cells[starts]), _frozen(normals)
 
-    def _border(self) -> NDArray[np.float64]:
+    def _border(self) -> Array:
         """The corners of the cells' outer border [m], shape (k, 2)."""
         turns = self._loop.sides != np.roll(self._loop.sides, 1)
         origin = np.mean(self.centres - self._ij * self.cell_size, axis=0) - 0.5 * self.cell_size
-        border: NDArray[np.float64] = origin + self._loop.corners[turns] * self.cell_size
+        border: Array = origin + self._loop.corners[turns] * self.cell_size
         return border
 
     def _refuse_disconnected(self) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
 
 from pushwise.shape.plane import spread_over
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["FARTHEST", "HeightMap", "height_map", "smoothed"]
 
@@ -26,26 +24,24 @@ _QUANTUM = 1e-6
 class HeightMap(NamedTuple):
     """Heights over equal pixels: row j, column i starts at origin + (i, j) * pixel."""
 
-    origin: NDArray[np.float64]
+    origin: Array
     """Lower left corner [m], shape (2,)."""
     pixel: float
     """Side of a pixel [m]."""
-    heights: NDArray[np.float64]
+    heights: Array
     """Median height of the points over each pixel [m], shape (rows, columns); NaN for none."""
-    seen: NDArray[np.bool_]
+    seen: Flags
     """Pixels that see points, or that most pixels around do, shape (rows, columns)."""
-    indices: NDArray[np.int64]
+    indices: Integers
     """The flat pixel index of each point of the cloud, shape (n,); -1 outside."""
 
-    def centres(self, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def centres(self, mask: Flags) -> Array:
         """Return the centres [m], shape (m, 2), of the pixels of a mask (rows, columns)."""
         j, i = np.nonzero(mask)
         return self.origin + (np.stack([i, j], axis=1) + 0.5) * self.pixel
 
 
-def height_map(
-    xy: NDArray[np.float64], heights: NDArray[np.float64], *, finest: float
-) -> HeightMap:
+def height_map(xy: Array, heights: Array, *, finest: float) -> HeightMap:
     """Return the height map of points at `xy` [m], shape (n, 2), `heights` [m], shape (n,).
 
     Pixels are a little wider than the points are apart, but not less than `finest` [m].
@@ -71,7 +67,7 @@ def height_map(
     return HeightMap(low, pixel, image, filled | (around > 0.5), indices)
 
 
-def smoothed(view: HeightMap, *, noise: float) -> NDArray[np.float64]:
+def smoothed(view: HeightMap, *, noise: float) -> Array:
     """Return the heights [m], shape (rows, columns), without noise and lone wild points.
 
     noise: standard deviation of a point's height [m]. Pixels that see nothing among
@@ -89,11 +85,11 @@ def smoothed(view: HeightMap, *, noise: float) -> NDArray[np.float64]:
     # Wide enough to leave about half a millimetre of noise, within reason.
     width = int(np.clip(2 * int(noise / 0.0008) + 1, 3, 9))
     rows = ndimage.median_filter(filled, size=(1, width), mode="nearest")
-    result: NDArray[np.float64] = ndimage.median_filter(rows, size=(width, 1), mode="nearest")
+    result: Array = ndimage.median_filter(rows, size=(width, 1), mode="nearest")
     return result
 
 
-def _region(xy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _region(xy: Array) -> tuple[Array, Array]:
     """Return the lower and upper corner [m] of where points are, but for a few far ones."""
     low, high = np.percentile(spread_over(xy, 20_000), [1.0, 99.0], axis=0)
     margin = 0.15 * (high - low) + 1e-9
@@ -102,7 +98,7 @@ def _region(xy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.maximum(low - margin, least), np.minimum(high + margin, most)
 
 
-def _spacing(xy: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+def _spacing(xy: Array, low: Array, high: Array) -> float:
     """Return how far apart points [m], shape (n, 2), typically are [m]."""
     # Count them over squares coarse enough to hold some; the median forgets outliers.
     some = spread_over(xy, 20_000)
@@ -114,9 +110,7 @@ def _spacing(xy: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np
     return float(square / np.sqrt(np.median(crowd)))
 
 
-def _medians(
-    groups: NDArray[np.int64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _medians(groups: Integers, values: Array) -> tuple[Integers, Array]:
     """Return the distinct groups (g,) and the median of the values of each, shape (g,)."""
     # One sort of whole numbers, the group in the high bits, is the fastest way to all medians.
     steps = np.rint((values + FARTHEST) / _QUANTUM).astype(np.int64)

@@ -1,17 +1,102 @@
-"""Cells as whole-number positions on a square lattice: neighbours, parts, the outer loop."""
+"""How much of each square of a lattice a polygon covers, exactly.
+
+Cells as whole-number positions on a square lattice: neighbours, parts, the outer loop.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.errors import PushwiseError
+from pushwise.typing import Array, Integers
 
-__all__ = ["HEADINGS", "NORMALS", "OuterLoop", "neighbours", "outer_loop", "parts"]
+__all__ = [
+    "HEADINGS",
+    "NORMALS",
+    "Lattice",
+    "OuterLoop",
+    "coverage",
+    "lattice_over",
+    "neighbours",
+    "outer_loop",
+    "parts",
+]
+
+# A finer lattice than this is a slip of units, and would fill the memory.
+_MOST_SQUARES = 4_000_000
+
+
+class Lattice(NamedTuple):
+    """A block of equal squares: column i, row j starts at origin + (i, j) * cell_size."""
+
+    origin: Array
+    """Lower left corner [m], shape (2,)."""
+    cell_size: float
+    """Side of a square [m]."""
+    columns: int
+    rows: int
+
+    def centres(self) -> Array:
+        """Return the squares' centres [m], shape (rows, columns, 2)."""
+        i, j = np.meshgrid(np.arange(self.columns), np.arange(self.rows))
+        return self.origin + (np.stack([i, j], axis=-1) + 0.5) * self.cell_size
+
+
+def lattice_over(polygon: Array, *, cell_size: float) -> Lattice:
+    """Return the lattice that fits a polygon (k, 2) best, centred on its bounding box."""
+    low, high = polygon.min(axis=0), polygon.max(axis=0)
+    # Rounded, the lattice leaves out a quarter of a square at most on either side.
+    columns, rows = np.maximum(np.rint((high - low) / cell_size), 1.0).tolist()
+    if columns * rows > _MOST_SQUARES:
+        width, depth = (high - low).tolist()
+        raise PushwiseError(
+            f"cell_size {cell_size:g} m is too small for an outline of {width:g} x {depth:g} m: "
+            f"the grid would have {columns * rows:.3g} squares; use a larger cell_size."
+        )
+    origin = 0.5 * (low + high) - 0.5 * cell_size * np.array([columns, rows])
+    return Lattice(origin, cell_size, int(columns), int(rows))
+
+
+def coverage(polygon: Array, lattice: Lattice) -> Array:
+    """Return the covered fraction of each square, shape (rows, columns).
+
+    The polygon (k, 2) runs counter-clockwise. Its area is the integral of x dy along
+    its edges; cut at the lattice lines, each piece adds its share to the square it
+    crosses and a full strip of height dy to the squares on its left.
+    """
+    corners = (polygon - lattice.origin) / lattice.cell_size
+    pieces = [_cut(a, b) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+    middle = np.concatenate([middles for middles, _ in pieces])
+    dy = np.concatenate([rises for _, rises in pieces])
+    inside = (middle[:, 1] > 0.0) & (middle[:, 1] < lattice.rows) & (middle[:, 0] > 0.0)
+    middle, dy = middle[inside], dy[inside]
+    row = np.floor(middle[:, 1]).astype(np.int64)
+    # Pieces right of the lattice fall in one extra column, dropped at the end.
+    column = np.minimum(np.floor(middle[:, 0]), lattice.columns).astype(np.int64)
+    own = np.zeros((lattice.rows, lattice.columns + 1))
+    strip = np.zeros_like(own)
+    np.add.at(own, (row, column), dy * (middle[:, 0] - column))
+    np.add.at(strip, (row, column), dy)
+    to_the_right = np.cumsum(strip[:, ::-1], axis=1)[:, ::-1] - strip
+    return np.clip((own + to_the_right)[:, :-1], 0.0, 1.0)
+
+
+def _cut(a: Array, b: Array) -> tuple[Array, Array]:
+    """Cut the edge a b at whole coordinates; return the pieces' middles (p, 2) and rises (p,)."""
+    ts = [np.array([0.0, 1.0])]
+    for axis in (0, 1):
+        low, high = sorted((a[axis], b[axis]))
+        if high > low:
+            lines = np.arange(np.floor(low) + 1.0, np.ceil(high))
+            ts.append((lines - a[axis]) / (b[axis] - a[axis]))
+    t = np.sort(np.concatenate(ts))
+    middle = 0.5 * (t[1:] + t[:-1])
+    return a + middle[:, None] * (b - a), np.diff(t) * (b[1] - a[1])
+
 
 # The sides of a cell, counter-clockwise from the bottom one.
 NORMALS = np.array([[0, -1], [1, 0], [0, 1], [-1, 0]])
@@ -22,15 +107,15 @@ _FIRST_CORNERS = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
 class OuterLoop(NamedTuple):
     """The outer border of a connected patch, one unit edge an entry, counter-clockwise."""
 
-    corners: NDArray[np.int64]
+    corners: Integers
     """Where each edge starts, shape (e, 2); cell (i, j) spans (i, j) to (i+1, j+1)."""
-    cells: NDArray[np.int64]
+    cells: Integers
     """Which cell each edge belongs to, shape (e,)."""
-    sides: NDArray[np.int64]
+    sides: Integers
     """Which side of that cell it is, shape (e,); an index into NORMALS."""
 
 
-def neighbours(ij: NDArray[np.int64]) -> NDArray[np.int64]:
+def neighbours(ij: Integers) -> Integers:
     """Return the cell across each side of each cell, shape (n, 4); -1 where there is none.
 
     ij: distinct lattice positions, shape (n, 2).
@@ -47,7 +132,7 @@ def neighbours(ij: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def parts(next_to: NDArray[np.int64]) -> NDArray[np.int64]:
+def parts(next_to: Integers) -> Integers:
     """Return the number of the side-connected part each cell is in, shape (n,)."""
     n = len(next_to)
     cell, side = np.nonzero(next_to >= 0)
@@ -56,7 +141,7 @@ def parts(next_to: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(labels, dtype=np.int64)
 
 
-def outer_loop(ij: NDArray[np.int64], next_to: NDArray[np.int64]) -> OuterLoop:
+def outer_loop(ij: Integers, next_to: Integers) -> OuterLoop:
     """Walk once around a side-connected patch, counter-clockwise.
 
     Where two cells touch only at a corner the walk crosses from one to the other:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class _Header(NamedTuple):
     encoding: str
 
 
-def parse_pcd(data: bytes) -> NDArray[np.float64]:
+def parse_pcd(data: bytes) -> Array:
     """Return the x, y and z of a PCD file's points, shape (n, 3)."""
     header, body = _header(data)
     if header.encoding == "ascii":
@@ -104,7 +105,7 @@ def _require(have: int, need: int, header: _Header) -> None:
         )
 
 
-def _ascii(header: _Header, body: bytes) -> NDArray[np.float64]:
+def _ascii(header: _Header, body: bytes) -> Array:
     """Return the points of an ascii body."""
     rows = [line for line in body.decode("ascii", errors="replace").splitlines() if line.strip()]
     if len(rows) != header.points:

@@ -9,9 +9,10 @@ import numpy as np
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = ["FoundPlane", "Plane", "find_table", "spread_over"]
 
@@ -30,7 +31,7 @@ _TALLEST = 0.3
 class Plane:
     """A plane with an upper side: the points p with `normal . p = offset`."""
 
-    normal: NDArray[np.float64]
+    normal: Array
     """Unit normal, pointing up, shape (3,), read-only."""
     offset: float
     """Distance of the plane from the origin along the normal [m]."""
@@ -55,9 +56,9 @@ class Plane:
         a, b, c = self.normal.tolist()
         return a, b, c, -self.offset
 
-    def heights(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def heights(self, points: Array) -> Array:
         """Return the heights [m], shape (n,), of points [m], shape (n, 3), above the plane."""
-        heights: NDArray[np.float64] = points @ self.normal - self.offset
+        heights: Array = points @ self.normal - self.offset
         return heights
 
     def flipped(self) -> Plane:
@@ -78,7 +79,7 @@ class FoundPlane(NamedTuple):
     """Standard deviation of its points' heights [m]."""
 
 
-def find_table(points: NDArray[np.float64]) -> FoundPlane | None:
+def find_table(points: Array) -> FoundPlane | None:
     """Return the plane of the table in a cloud [m], shape (n, 3), or None when there is none.
 
     The largest plane is the table unless a parallel one a little off reaches farther:
@@ -107,12 +108,12 @@ def find_table(points: NDArray[np.float64]) -> FoundPlane | None:
     return best
 
 
-def spread_over(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def spread_over(points: Array, count: int) -> Array:
     """Return about `count` rows of an array, taken evenly from all of it."""
     return points[:: max(1, len(points) // count)]
 
 
-def _best_trial(points: NDArray[np.float64], rng: np.random.Generator) -> Plane | None:
+def _best_trial(points: Array, rng: np.random.Generator) -> Plane | None:
     """Return the plane through three of the points that most others are near (RANSAC)."""
     corners = points[rng.integers(len(points), size=(_TRIALS, 3))]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -129,7 +130,7 @@ def _best_trial(points: NDArray[np.float64], rng: np.random.Generator) -> Plane 
     return Plane([*normals[at], -offsets[at]])
 
 
-def _refined(plane: Plane, points: NDArray[np.float64]) -> FoundPlane:
+def _refined(plane: Plane, points: Array) -> FoundPlane:
     """Fit a plane to the points near it, again and again, with the nearness they show."""
     distance, noise = _TRIAL_DISTANCE, 0.0
     for _ in range(8):
@@ -146,13 +147,13 @@ def _refined(plane: Plane, points: NDArray[np.float64]) -> FoundPlane:
     return FoundPlane(plane, noise)
 
 
-def _reach(points: NDArray[np.float64]) -> float:
+def _reach(points: Array) -> float:
     """Return how much of a plane its points are spread over [m^2], outliers hardly counting."""
     values = np.linalg.eigvalsh(np.cov(points.T))
     return float(np.sqrt(max(values[1] * values[2], 0.0)))
 
 
-def _is_beside(plane: Plane, other: Plane, points: NDArray[np.float64]) -> bool:
+def _is_beside(plane: Plane, other: Plane, points: Array) -> bool:
     """Return whether two planes are parallel and no farther apart than an object is tall."""
     parallel = abs(float(plane.normal @ other.normal)) > np.cos(np.deg2rad(10.0))
     apart = abs(float(np.median(other.heights(points[np.abs(plane.heights(points)) < 0.01]))))

@@ -1,4 +1,7 @@
-"""`Scan`: what became of a cloud: the object's grid, where it is, and what was dropped."""
+"""`Scan`: what became of a cloud: the object's grid, where it is, and what was dropped.
+
+A scan straight from a file, whatever kind of file it is.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from pushwise.errors import PushwiseWarning
+from pushwise.checks import positive_number
+from pushwise.errors import PushwiseError, PushwiseWarning
+from pushwise.shape.files import IMAGES, read_image, read_shape
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
+from pushwise.shape.sensors import depth_points
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    import numpy as np
+    from numpy.typing import ArrayLike
 
-__all__ = ["Dropped", "Scan"]
+__all__ = ["Dropped", "Scan", "scan_file"]
 
 # A table's normal this near to z, as a cosine (10 degrees), is up.
 _UPRIGHT = 0.985
@@ -44,10 +53,10 @@ class Scan:
 
     grid: CellGrid
     """The object's cells. The origin is at the middle of the outline's bounding box."""
-    frame: NDArray[np.float64]
+    frame: Array
     """Pose of the grid frame in the cloud's frame, shape (4, 4): a point (x, y) of the grid
     at height z is at `frame @ (x, y, z, 1)` [m]."""
-    holes: tuple[NDArray[np.float64], ...]
+    holes: tuple[Array, ...]
     """The borders [m], each of shape (k, 2), of holes larger than a cell that
     the table is seen through."""
     table: Plane
@@ -72,7 +81,7 @@ class Scan:
         min_height: float | None = None,
     ) -> Self:
         """Find the object in a cloud; see `CellGrid.from_points`."""
-        from pushwise.shape.points import find_object
+        from pushwise.shape.find_object import find_object
 
         return cls(
             **find_object(
@@ -102,8 +111,8 @@ class Scan:
         min_height: float | None = None,
     ) -> Self:
         """Find the object in a depth image; see `CellGrid.from_depth`."""
-        from pushwise.shape.depth import depth_points
-        from pushwise.shape.points import find_object
+        from pushwise.shape.find_object import find_object
+        from pushwise.shape.sensors import depth_points
 
         points, chosen = depth_points(depth, intrinsics, mask=mask, scale=scale)
         return cls(
@@ -130,8 +139,8 @@ class Scan:
         axis: ArrayLike | None = None,
     ) -> Self:
         """See a mesh from above; see `CellGrid.from_mesh`."""
-        from pushwise.shape.mesh import upper_points
-        from pushwise.shape.points import find_object
+        from pushwise.shape.find_object import find_object
+        from pushwise.shape.sensors import upper_points
 
         points, floor = upper_points(vertices, faces)
         return cls(
@@ -199,3 +208,66 @@ class Scan:
             "points": self.points,
             "dropped": [gone._asdict() for gone in self.dropped],
         }
+
+
+def scan_file(
+    path: Path,
+    *,
+    cell_size: float | None = None,
+    n_cells: int | None = None,
+    near: ArrayLike | None = None,
+    axis: ArrayLike | None = None,
+    table: ArrayLike | None = None,
+    min_height: float | None = None,
+    scale: float | None = None,
+    intrinsics: ArrayLike | None = None,
+    mask: Path | None = None,
+) -> tuple[Scan, Array]:
+    """Return the scan of a file, and the cloud [m], shape (n, 3), it was made from.
+
+    A depth image needs `intrinsics` and may have a `mask` image; a mesh lies on the table,
+    z up. scale: metres a unit of the file, by default 1 and for depth images 0.001. For
+    the rest see `CellGrid.from_points`.
+    """
+    if path.suffix.lower() in IMAGES:
+        if intrinsics is None:
+            raise PushwiseError(
+                f"{path.name} is a depth image: give the camera's intrinsics fx, fy, cx, cy."
+            )
+        depth = read_image(path)
+        chosen = None if mask is None else read_image(mask)
+        unit = 0.001 if scale is None else scale
+        scan = Scan.from_depth(
+            depth,
+            intrinsics,
+            mask=chosen,
+            scale=unit,
+            cell_size=cell_size,
+            n_cells=n_cells,
+            near=near,
+            axis=axis,
+            table=table,
+            min_height=min_height,
+        )
+        return scan, depth_points(depth, intrinsics, mask=chosen, scale=unit)[0]
+    if intrinsics is not None or mask is not None:
+        raise PushwiseError(f"intrinsics and mask are for depth images; {path.name} is none.")
+    shape = read_shape(path)
+    points = shape.points * positive_number("scale", 1.0 if scale is None else scale)
+    if shape.faces is not None:
+        if near is not None or table is not None or min_height is not None:
+            raise PushwiseError(
+                f"near, table and min_height are for clouds; {path.name} is a mesh, z up."
+            )
+        scan = Scan.from_mesh(points, shape.faces, cell_size=cell_size, n_cells=n_cells, axis=axis)
+        return scan, points
+    scan = Scan.from_points(
+        points,
+        cell_size=cell_size,
+        n_cells=n_cells,
+        near=near,
+        axis=axis,
+        table=table,
+        min_height=min_height,
+    )
+    return scan, points

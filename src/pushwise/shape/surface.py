@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
 
-from pushwise.shape.footprint import Footprint, mask_footprint
+from pushwise.shape.footprint import Footprint, largest_part, mask_footprint
 from pushwise.shape.heightmap import HeightMap
-from pushwise.shape.trace import largest_part
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.typing import Array, Flags
 
 __all__ = [
     "Blob",
@@ -48,13 +45,13 @@ _EXTREMES = (ndimage.minimum, ndimage.maximum)
 class Blob(NamedTuple):
     """A connected part of the surface above the table."""
 
-    mask: NDArray[np.bool_]
+    mask: Flags
     """Its pixels, shape (rows, columns)."""
     pixels: int
     """How many they are."""
 
 
-def least_height(heights: NDArray[np.float64], *, noise: float) -> float:
+def least_height(heights: Array, *, noise: float) -> float:
     """Return how far [m] a smoothed surface must rise to be more than the table's noise.
 
     heights: smoothed [m], shape (rows, columns); noise: of a single point [m].
@@ -64,9 +61,7 @@ def least_height(heights: NDArray[np.float64], *, noise: float) -> float:
     return max(4.0 * left, _LEAST_HEIGHT)
 
 
-def over_shadows(
-    view: HeightMap, heights: NDArray[np.float64], raised: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def over_shadows(view: HeightMap, heights: Array, raised: Flags) -> tuple[Array, Flags]:
     """Return heights [m] and raised pixels that go on where nothing is seen between parts.
 
     A high part hides what is low behind it from a tilted camera, and shiny or clear
@@ -96,9 +91,7 @@ def over_shadows(
     return np.where(hidden, heights[j, i], heights), raised | hidden
 
 
-def chosen_blob(
-    view: HeightMap, heights: NDArray[np.float64], chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], list[Blob]]:
+def chosen_blob(view: HeightMap, heights: Array, chosen: Flags) -> tuple[Array, list[Blob]]:
     """Return the heights [m] and the one thing that the chosen points are.
 
     chosen: which points of the cloud are the object, shape (n,). However low it is, it is
@@ -115,7 +108,7 @@ def chosen_blob(
     return heights, [Blob(raised, size)] if size >= _LEAST_PIXELS else []
 
 
-def blobs_above(view: HeightMap, heights: NDArray[np.float64], least: float) -> list[Blob]:
+def blobs_above(view: HeightMap, heights: Array, least: float) -> list[Blob]:
     """Return the things that rise more than `least` [m], the largest first.
 
     What rises a little less belongs to a thing next to it.
@@ -134,9 +127,7 @@ def blobs_above(view: HeightMap, heights: NDArray[np.float64], least: float) -> 
     return [_trimmed(view, heights, labels == at + 1, least) for at in order]
 
 
-def _trimmed(
-    view: HeightMap, heights: NDArray[np.float64], mask: NDArray[np.bool_], least: float
-) -> Blob:
+def _trimmed(view: HeightMap, heights: Array, mask: Flags, least: float) -> Blob:
     """Return a thing without the ramps that a camera sees around it.
 
     Stereo cameras draw an edge as a slope, and a tilted one sees the wall below it: the
@@ -162,13 +153,13 @@ def _trimmed(
     return Blob(kept, int(kept.sum()))
 
 
-def _without_spurs(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _without_spurs(mask: Flags) -> Flags:
     """Return a mask without what is two pixels thin, unless the object itself is that thin."""
-    opened: NDArray[np.bool_] = ndimage.binary_opening(mask, np.ones((3, 3)))
+    opened: Flags = ndimage.binary_opening(mask, np.ones((3, 3)))
     return opened if opened.sum() > 0.97 * mask.sum() else mask
 
 
-def is_among(view: HeightMap, mask: NDArray[np.bool_]) -> bool:
+def is_among(view: HeightMap, mask: Flags) -> bool:
     """Return whether enough is seen around an object's pixels for it to lie on a table."""
     width = 2 * max(2, round(_AROUND / view.pixel)) + 1
     around = ndimage.maximum_filter(mask, width) & ~ndimage.maximum_filter(mask, 3)
@@ -176,7 +167,7 @@ def is_among(view: HeightMap, mask: NDArray[np.bool_]) -> bool:
     return bool(around.any() and view.seen[around].mean() > 0.3)
 
 
-def trace_footprint(view: HeightMap, mask: NDArray[np.bool_]) -> Footprint:
+def trace_footprint(view: HeightMap, mask: Flags) -> Footprint:
     """Return the footprint of an object's pixels, in the height map's coordinates [m].
 
     A hole stays one where the table is seen through it; where nothing is seen, the
@@ -198,8 +189,8 @@ def trace_footprint(view: HeightMap, mask: NDArray[np.bool_]) -> Footprint:
     return Footprint(view.origin + outline, tuple(view.origin + hole for hole in holes))
 
 
-def _disc(radius: int) -> NDArray[np.bool_]:
+def _disc(radius: int) -> Flags:
     """Return a disc of pixels."""
     j, i = np.ogrid[-radius : radius + 1, -radius : radius + 1]
-    disc: NDArray[np.bool_] = i * i + j * j <= radius * radius + 1
+    disc: Flags = i * i + j * j <= radius * radius + 1
     return disc

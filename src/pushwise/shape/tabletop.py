@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from pushwise.shape.surface import (
     least_height,
     over_shadows,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pushwise.typing import Array, Flags
 
 __all__ = ["Tabletop", "find_tabletop"]
 
@@ -31,10 +29,10 @@ class Tabletop(NamedTuple):
 
     table: Plane
     noise: float
-    axes: NDArray[np.float64]
+    axes: Array
     """Two directions along the table and its normal, shape (3, 3), one a row."""
     view: HeightMap
-    heights: NDArray[np.float64]
+    heights: Array
     """Smoothed [m], shape (rows, columns)."""
     blobs: list[Blob]
     """What stands on it, the largest first."""
@@ -43,8 +41,8 @@ class Tabletop(NamedTuple):
 
 
 def find_tabletop(
-    cloud: NDArray[np.float64],
-    chosen: NDArray[np.bool_] | None,
+    cloud: Array,
+    chosen: Flags | None,
     table: Plane | None,
     min_height: float | None,
 ) -> Tabletop:
@@ -82,8 +80,8 @@ def find_tabletop(
 def _seen_from(
     table: Plane,
     noise: float,
-    cloud: NDArray[np.float64],
-    chosen: NDArray[np.bool_] | None,
+    cloud: Array,
+    chosen: Flags | None,
     min_height: float | None,
 ) -> Tabletop | None:
     """Look down on a table from its upper side; None when nothing stands out there."""
@@ -105,8 +103,8 @@ def _seen_from(
 
 def _either_side(
     found: FoundPlane,
-    cloud: NDArray[np.float64],
-    chosen: NDArray[np.bool_] | None,
+    cloud: Array,
+    chosen: Flags | None,
     min_height: float | None,
 ) -> Tabletop | None:
     """Look down on the side of a plane that something stands on."""
@@ -121,14 +119,14 @@ def _either_side(
     return max(first, second, key=lambda side: side.blobs[0].pixels)
 
 
-def _along(points: NDArray[np.float64], axes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _along(points: Array, axes: Array) -> Array:
     """Return the coordinates (n, k) of points (n, 3) along axes (k, 3)."""
     # Threads, which a product of matrices would start, only wait for each other here.
-    along: NDArray[np.float64] = np.einsum("ij,kj->ik", points, axes)
+    along: Array = np.einsum("ij,kj->ik", points, axes)
     return along
 
 
-def _axes(normal: NDArray[np.float64]) -> NDArray[np.float64]:
+def _axes(normal: Array) -> Array:
     """Return two directions along a table and its normal, shape (3, 3), right-handed."""
     # The cloud's own x axis where it can be, so that tables in the table's frame keep theirs.
     along = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]

@@ -1,19 +1,56 @@
-"""What can be shown of an object cell by cell: mass, friction, load and uncertainty."""
+"""What the model says a push should do, beside what was seen.
+
+What can be shown of an object cell by cell: mass, friction, load and uncertainty.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.identification.known import Known
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.identification.belief import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.kernel_inputs import Settings, action_of, body_of, clear_start
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger
+from pushwise.physics.simulate import Path, simulate
 from pushwise.planning.stability import model_of
+from pushwise.records.record import PushRecord
+from pushwise.typing import Array
 
-__all__ = ["Quantity", "quantities"]
+__all__ = ["Compared", "Quantity", "compared", "quantities"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A push that was made and the same push in the model, from the same pose."""
+
+    record: PushRecord
+    """What was seen."""
+    path: Path
+    """What the model says."""
+    apart: float
+    """Mean distance of the cells at the end [m]."""
+    turned: float
+    """Angle between the two ends [rad], zero or more."""
+
+
+def compared(
+    model: ObjectModel, record: PushRecord, finger: Finger, table: Table | None = None
+) -> Compared:
+    """Simulate a push that was made, from the pose it was seen to start at.
+
+    Raises SimulationError when the finger starts further inside the object than noise can tell.
+    """
+    action = action_of(model, record.push, finger)
+    start = clear_start("the push", record.pose[0].copy(), body_of(model, Settings()), action)
+    path = simulate(model, record.push, start.pose, finger=finger, table=table)
+    seen, said = record.pose[-1], path.pose_at(record.t[-1])
+    turned = np.remainder(said[2] - seen[2] + np.pi, 2.0 * np.pi) - np.pi
+    return Compared(record, path, mean_cell_error(model.grid, said, seen), abs(float(turned)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +59,7 @@ class Quantity:
 
     title: str
     """What it is."""
-    values: NDArray[np.float64]
+    values: Array
     """Of each cell, zero or more, shape (n,)."""
     unit: str
     """What the values are counted in; empty for a plain number."""

@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import __version__
-from pushwise.counting import counted
+from pushwise.checks import counted
 from pushwise.errors import PushwiseError
 from pushwise.identification.result import Identification
-from pushwise.outcome import Found, Outcome
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Balance, model_of
 from pushwise.show import report_figures as pictures
-from pushwise.show.page import facts, figure, page, paragraph, ramp, section
-from pushwise.show.report_learned import learned
-from pushwise.show.report_pushes import pushes
+from pushwise.show.html import facts, figure, page, paragraph, ramp, section
+from pushwise.show.report_sections import learned, pushes
+from pushwise.sliding.outcome import Found, Outcome
 
 __all__ = ["report", "write_report"]
 

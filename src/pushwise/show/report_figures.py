@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.counting import counted
+from pushwise.checks import counted
+from pushwise.geometry.polygon import placed
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Stability
-from pushwise.pushes.record import PushRecord
+from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.polygon import placed
-from pushwise.show.drawing import Drawing, colours, ellipse
-from pushwise.show.predicted import Compared
+from pushwise.show.quantities import Compared
+from pushwise.show.svg import Drawing, colours, ellipse
+from pushwise.typing import Array, Flags
 from pushwise.worlds.world import Observation
 
 __all__ = ["balance", "cell_map", "footprint", "pair", "seen", "way"]
 
-Array = NDArray[np.float64]
 
 _MOST_POINTS = 2500  # of a cloud; more cannot be told apart
 _CROSS = 0.03  # of the object's length: an arm of the mark of a centre of mass
@@ -40,7 +39,7 @@ def seen(look: Observation, grid: CellGrid) -> str:
 
 
 def cell_map(
-    grid: CellGrid, values: Array, scheme: str, label: str, dotted: NDArray[np.bool_] | None = None
+    grid: CellGrid, values: Array, scheme: str, label: str, dotted: Flags | None = None
 ) -> str:
     """Draw the cells coloured by values (n,), in the object's own frame.
 

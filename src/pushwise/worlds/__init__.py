@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from pushwise.worlds.gripper import Grasp, grasp
     from pushwise.worlds.ideal import Ideal
     from pushwise.worlds.mujoco import MuJoCo
-    from pushwise.worlds.recording import record
     from pushwise.worlds.replay import Replay
     from pushwise.worlds.world import Observation, World
 
@@ -24,7 +23,6 @@ __all__ = [
     "Replay",
     "World",
     "grasp",
-    "record",
 ]
 
 _HOMES = {
@@ -36,7 +34,6 @@ _HOMES = {
     "Replay": "pushwise.worlds.replay",
     "World": "pushwise.worlds.world",
     "grasp": "pushwise.worlds.gripper",
-    "record": "pushwise.worlds.recording",
 }
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.errors import PushwiseError
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.pushes.record import Noise
+from pushwise.physics.push import Finger, Push
+from pushwise.records.record import Noise
+from pushwise.typing import Array
 from pushwise.worlds.bullet_scene import (
     TIME_STEP,
     BodyKind,
@@ -29,8 +30,8 @@ from pushwise.worlds.bullet_scene import (
     put_table,
 )
 from pushwise.worlds.kuka import Kuka
+from pushwise.worlds.run_push import Look, Motion, watch
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.watch import Look, Motion, watch
 
 __all__ = ["Bullet"]
 
@@ -83,7 +84,7 @@ class Bullet(SimulatedWorld):
             forces=forces,
         )
 
-    def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
+    def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Build the world, push, and step until the object rests."""
         height = 0.5 * float(self._model.grid.heights.min())
         # Bullet multiplies coefficients; the table's is 1, so that the object's own hold there.
@@ -107,7 +108,7 @@ class _Scene:
         """Watch an object and what pushes it."""
         self._room, self._thing, self._pusher = room, thing, pusher
 
-    def advance(self, begin: float, end: float) -> NDArray[np.float64]:
+    def advance(self, begin: float, end: float) -> Array:
         """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
         steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
         dt = (end - begin) / steps
@@ -117,7 +118,7 @@ class _Scene:
             self._pusher.drive(begin + i * dt, dt)
             self._room.call("stepSimulation")
             total += contact_force(self._room, self._thing, self._pusher)
-        mean: NDArray[np.float64] = total / steps
+        mean: Array = total / steps
         return mean
 
     def look(self, near: float) -> Look:

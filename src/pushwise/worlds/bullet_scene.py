@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.physics.actions import Push
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.worlds.scene import table_frame
+from pushwise.physics.push import Push
+from pushwise.typing import Array
+from pushwise.worlds.mujoco_scene import table_frame
 
 __all__ = [
     "TIME_STEP",
@@ -101,7 +101,7 @@ class Pusher(Protocol):
     def drive(self, t: float, dt: float) -> None:
         """Move on from time t by one step dt [s]."""
 
-    def place(self) -> NDArray[np.float64]:
+    def place(self) -> Array:
         """Return where the finger's centre is [m], shape (2,)."""
 
 
@@ -129,7 +129,7 @@ class Cylinder:
         vx, vy = self._push.velocity if t < self._push.duration else np.zeros(2)
         self._room.call("resetBaseVelocity", self.body, [vx, vy, GRAVITY * dt], [0.0] * 3)
 
-    def place(self) -> NDArray[np.float64]:
+    def place(self) -> Array:
         """Return where the finger's centre is [m], shape (2,)."""
         position, _ = self._room.call("getBasePositionAndOrientation", self.body)
         return np.array(position[:2])
@@ -149,7 +149,7 @@ def put_table(room: Room, table: Table) -> None:
     room.call("changeDynamics", body, -1, lateralFriction=1.0)
 
 
-def put_object(room: Room, model: ObjectModel, pose: NDArray[np.float64], body: BodyKind) -> int:
+def put_object(room: Room, model: ObjectModel, pose: Array, body: BodyKind) -> int:
     """Put an object at a pose (3,) on the table and return its number."""
     half = 0.5 * model.grid.cell_size
     heights = model.grid.heights
@@ -173,8 +173,8 @@ def _linked(
     room: Room,
     model: ObjectModel,
     extents: list[list[float]],
-    places: NDArray[np.float64],
-    pose: NDArray[np.float64],
+    places: Array,
+    pose: Array,
     turn: tuple[float, float, float, float],
 ) -> int:
     """Put a light base with a link a cell on fixed joints."""
@@ -208,8 +208,8 @@ def _compound(
     room: Room,
     model: ObjectModel,
     extents: list[list[float]],
-    places: NDArray[np.float64],
-    pose: NDArray[np.float64],
+    places: Array,
+    pose: Array,
     turn: tuple[float, float, float, float],
 ) -> int:
     """Put one body of all boxes, with the model's mass, centre and inertia."""
@@ -242,7 +242,7 @@ def _compound(
     return thing
 
 
-def flat_pose(room: Room, thing: int, near: float) -> tuple[NDArray[np.float64], float]:
+def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
     """Return the pose (3,) of the grid frame, theta within half a turn of `near`, and the tilt."""
     position, q = room.call("getBasePositionAndOrientation", thing)
     inner = room.call("getDynamicsInfo", thing, -1)[3]  # the centre of mass in the grid frame
@@ -256,7 +256,7 @@ def flat_pose(room: Room, thing: int, near: float) -> tuple[NDArray[np.float64],
     return np.array([x, y, theta + 2.0 * np.pi * turns]), float(tilt)
 
 
-def contact_force(room: Room, thing: int, pusher: Pusher) -> NDArray[np.float64]:
+def contact_force(room: Room, thing: int, pusher: Pusher) -> Array:
     """Return the force of the finger on the object [N], shape (2,)."""
     force = np.zeros(3)
     for point in room.call("getContactPoints", thing, pusher.body):

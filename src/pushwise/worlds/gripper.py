@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
+from pushwise.geometry.polygon import placed
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.shape.polygon import placed
-from pushwise.worlds.scene import object_scene
+from pushwise.physics.push import Finger
+from pushwise.typing import Array
+from pushwise.worlds.mujoco_scene import object_scene
 
 __all__ = ["Grasp", "grasp"]
 
@@ -86,9 +87,7 @@ def grasp(thing: Thing | ObjectModel, pose: ArrayLike, table: Table | None = Non
     return Grasp(touched == {"lower", "upper"} and raised > 0.5 * _LIFT, raised)
 
 
-def _aim(
-    model: ObjectModel, pose: NDArray[np.float64], table: Table
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _aim(model: ObjectModel, pose: Array, table: Table) -> tuple[Array, Array]:
     """Return where the tips of the jaws go [m], and the direction they come in, shape (2,) each."""
     cells = placed(model.grid.centres, pose)
     corners = table.polygon
@@ -108,9 +107,7 @@ def _aim(
     return best[2], best[3]
 
 
-def _scene(
-    model: ObjectModel, table: Table, tip: NDArray[np.float64], inward: NDArray[np.float64]
-) -> str:
+def _scene(model: ObjectModel, table: Table, tip: Array, inward: Array) -> str:
     """Return the scene with a gripper whose jaws' tips end at `tip`."""
     length, width, thick = _JAW
     x, y = tip - length * inward
@@ -160,7 +157,7 @@ def _touched_by(engine: mujoco.MjModel, data: mujoco.MjData) -> set[str]:
     return names
 
 
-def _inverse(pose: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse(pose: Array) -> Array:
     """Return the pose (3,) that undoes a pose (3,)."""
     back = placed(-pose[None, :2], np.array([0.0, 0.0, -pose[2]]))[0]
     return np.array([*back, -pose[2]])

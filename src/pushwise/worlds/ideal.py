@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import non_negative_number
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
-from pushwise.pushes.record import Noise, finger_path
+from pushwise.records.record import Noise, finger_path
+from pushwise.typing import Array
+from pushwise.worlds.run_push import Motion, sample_times
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.watch import Motion, sample_times
 
 __all__ = ["Ideal"]
 
@@ -62,7 +63,7 @@ class Ideal(SimulatedWorld):
         velocity = np.array([[cos, -sin], [sin, cos]]) @ push.velocity
         return Push(start, velocity, push.duration)
 
-    def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
+    def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Simulate the push."""
         path = simulate(self._model, push, pose, finger=self._finger, table=self._table)
         t = sample_times(push.duration, float(path.t[-1]), self._rate)

@@ -7,13 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.physics.actions import Push
 from pushwise.physics.model import Table
+from pushwise.physics.push import Push
+from pushwise.typing import Array
 from pushwise.worlds.bullet_scene import Room
-from pushwise.worlds.scene import table_frame
+from pushwise.worlds.mujoco_scene import table_frame
 
 __all__ = ["Kuka"]
 
@@ -88,11 +88,11 @@ class Kuka:
             forces=list(_TORQUE),
         )
 
-    def place(self) -> NDArray[np.float64]:
+    def place(self) -> Array:
         """Return where the fingertip is [m], shape (2,)."""
         return self._fingertip()[0][:2]
 
-    def _solved(self) -> NDArray[np.float64]:
+    def _solved(self) -> Array:
         """Return the joint angles [rad] along the push, shape (K, 7)."""
         solved = []
         joints = np.array(_READY)
@@ -109,9 +109,7 @@ class Kuka:
             solved.append(joints)
         return np.array(solved)
 
-    def _joints_for(
-        self, target: NDArray[np.float64], seed: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
+    def _joints_for(self, target: Array, seed: Array) -> tuple[Array, float]:
         """Return joint angles that bring the fingertip near a place (3,), and by how much not.
 
         Damped least squares on six equations. The finger stays upright and does not turn about
@@ -139,12 +137,12 @@ class Kuka:
             joints = np.clip(joints + step, low, high)
         return joints, float(np.linalg.norm(error))
 
-    def _set(self, joints: NDArray[np.float64]) -> None:
+    def _set(self, joints: Array) -> None:
         """Put the joints at angles (7,), at rest."""
         for i, joint in enumerate(joints.tolist()):
             self._room.call("resetJointState", self.body, i, joint)
 
-    def _fingertip(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _fingertip(self) -> tuple[Array, Array]:
         """Return the middle of the fingertip [m], shape (3,), and how it is turned, (3, 3)."""
         state = self._room.call("getLinkState", self.body, self.link, computeForwardKinematics=True)
         turn = np.reshape(self._room.engine.getMatrixFromQuaternion(state[5]), (3, 3))

@@ -6,15 +6,16 @@ from copy import copy
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.pushes.record import Noise, finger_path
-from pushwise.worlds.scene import FLOOR, TIME_STEP, object_scene
+from pushwise.physics.push import Finger, Push
+from pushwise.records.record import Noise, finger_path
+from pushwise.typing import Array
+from pushwise.worlds.mujoco_scene import FLOOR, TIME_STEP, object_scene
+from pushwise.worlds.run_push import TILTED, Look, Motion, watch
 from pushwise.worlds.simulated import SimulatedWorld
-from pushwise.worlds.watch import TILTED, Look, Motion, watch
 
 __all__ = ["MuJoCo"]
 
@@ -66,13 +67,13 @@ class MuJoCo(SimulatedWorld):
             forces=forces,
         )
 
-    def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
+    def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""
         engine = self._compiled()
         scene = _Scene(engine, self._laid_down(engine, pose), self._body, push)
         return watch(scene, push, pose[2], self._rate)
 
-    def _falls(self, pose: NDArray[np.float64]) -> bool:
+    def _falls(self, pose: Array) -> bool:
         """Let the object go and see.
 
         The contacts that make sliding obey Coulomb's law are soft: on a few feet at the table's
@@ -100,7 +101,7 @@ class MuJoCo(SimulatedWorld):
             self._engine = mujoco.MjModel.from_xml_string(scene)
         return self._engine
 
-    def _laid_down(self, engine: mujoco.MjModel, pose: NDArray[np.float64]) -> mujoco.MjData:
+    def _laid_down(self, engine: mujoco.MjModel, pose: Array) -> mujoco.MjData:
         """Return a state with the object at a pose on the table and the finger out of the way."""
         engine.opt.timestep = TIME_STEP
         data = mujoco.MjData(engine)
@@ -113,12 +114,12 @@ class MuJoCo(SimulatedWorld):
 class _FreeBody:
     """An object that moves freely: seven numbers of its place, six of its speed."""
 
-    def lay(self, data: mujoco.MjData, pose: NDArray[np.float64]) -> None:
+    def lay(self, data: mujoco.MjData, pose: Array) -> None:
         """Put the object at a pose (3,) on the table."""
         half = 0.5 * pose[2]
         data.qpos[:7] = [pose[0], pose[1], 0.0, np.cos(half), 0.0, 0.0, np.sin(half)]
 
-    def pose(self, data: mujoco.MjData, near: float) -> NDArray[np.float64]:
+    def pose(self, data: mujoco.MjData, near: float) -> Array:
         """Return the pose (x, y, theta) of the grid frame, theta within half a turn of `near`."""
         x, y, _, qw, qx, qy, qz = data.qpos[:7]
         theta = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz**2))
@@ -142,11 +143,11 @@ class _FreeBody:
 class _Cells:
     """Cells on a root that moves in the plane: three numbers of its place and of its speed."""
 
-    def lay(self, data: mujoco.MjData, pose: NDArray[np.float64]) -> None:
+    def lay(self, data: mujoco.MjData, pose: Array) -> None:
         """Put the object at a pose (3,) on the table."""
         data.qpos[:3] = pose
 
-    def pose(self, data: mujoco.MjData, near: float) -> NDArray[np.float64]:
+    def pose(self, data: mujoco.MjData, near: float) -> Array:
         """Return the pose (x, y, theta) of the grid frame; theta counts on by itself."""
         return np.array(data.qpos[:3])
 
@@ -180,7 +181,7 @@ class _Scene:
         self._speed = slice(joint.dofadr[0], joint.dofadr[0] + 2)
         self._finger = push.start
 
-    def advance(self, begin: float, end: float) -> NDArray[np.float64]:
+    def advance(self, begin: float, end: float) -> Array:
         """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
         engine, data, push = self._engine, self._data, self._push
         steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
@@ -196,7 +197,7 @@ class _Scene:
             # The force that pushes the finger back, as its own joints feel it.
             total -= data.qfrc_constraint[self._speed]
         self._finger = finger_path(push, np.array([end]))[0]
-        mean: NDArray[np.float64] = total / steps
+        mean: Array = total / steps
         return mean
 
     def look(self, near: float) -> Look:

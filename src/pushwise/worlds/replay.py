@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.physics.actions import Push
-from pushwise.pushes.log import PushLog
-from pushwise.pushes.record import PushRecord
-from pushwise.shape.polygon import placed
+from pushwise.geometry.polygon import placed
+from pushwise.physics.push import Push
+from pushwise.records.log import PushLog
+from pushwise.records.record import PushRecord
 from pushwise.worlds.world import Observation
 
 __all__ = ["Replay"]

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.geometry.polygon import contains, outline_distance, placed
 from pushwise.objects.camera import Camera
 from pushwise.objects.thing import Thing
-from pushwise.physics.actions import Finger, Push
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.pushes.record import Noise, PushRecord
-from pushwise.shape.polygon import contains, outline_distance, placed
+from pushwise.physics.push import Finger, Push
+from pushwise.records.record import Noise, PushRecord
+from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp, grasp
-from pushwise.worlds.watch import Motion
+from pushwise.worlds.run_push import Motion
 from pushwise.worlds.world import Observation
 
 __all__ = ["SimulatedWorld"]
@@ -94,7 +95,7 @@ class SimulatedWorld(ABC):
     def reset(self, seed: int) -> None:
         """Put the object back where it started; `seed` decides the noise from here."""
         self._rng = np.random.default_rng(non_negative_integer("seed", seed))
-        self._pose: NDArray[np.float64] = self._start.copy()
+        self._pose: Array = self._start.copy()
         self._fell = self._falls(self._pose)
 
     def observe(self) -> Observation:
@@ -149,14 +150,14 @@ class SimulatedWorld(ABC):
         self._rng.bit_generator.state = state["random"]
 
     @abstractmethod
-    def _carried_out(self, push: Push, pose: NDArray[np.float64]) -> Motion:
+    def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Push the object, at rest at `pose`, and return how it moved until it rested again."""
 
     def _attempted(self, push: Push) -> Push:
         """Return the push that really happens when `push` is asked for."""
         return push
 
-    def _falls(self, pose: NDArray[np.float64]) -> bool:
+    def _falls(self, pose: Array) -> bool:
         """Return whether the object falls when it is let go at `pose`."""
         return False
 
@@ -165,23 +166,23 @@ class SimulatedWorld(ABC):
         if self._fell:
             raise SimulationError("the object has fallen off the table; reset the world.")
 
-    def _noisy(self, pose: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _noisy(self, pose: Array) -> Array:
         """Return poses (T, 3) as a camera would measure them."""
         deviation = np.array([self._noise.position, self._noise.position, self._noise.angle])
-        measured: NDArray[np.float64] = pose + deviation * self._rng.standard_normal(pose.shape)
+        measured: Array = pose + deviation * self._rng.standard_normal(pose.shape)
         return measured
 
-    def _cloud(self) -> NDArray[np.float64]:
+    def _cloud(self) -> Array:
         """Return what a depth camera right above the object sees [m], shape (N, 3)."""
         if isinstance(self._thing, Thing):
             x, y, theta = self._pose
             seen = self._thing.points(self._rng, noise=_DEPTH_NOISE, pose=(0.0, 0.0, theta))
             camera = Camera().pose
-            cloud: NDArray[np.float64] = seen @ camera[:3, :3].T + camera[:3, 3] + [x, y, 0.0]
+            cloud: Array = seen @ camera[:3, :3].T + camera[:3, 3] + [x, y, 0.0]
             # Beyond the table's edge there is only the object to be seen.
             grid = self._model.grid
             on_table = contains(self._table.polygon, cloud[:, :2])
-            kept: NDArray[np.float64] = cloud[on_table | (cloud[:, 2] > 0.5 * grid.heights.min())]
+            kept: Array = cloud[on_table | (cloud[:, 2] > 0.5 * grid.heights.min())]
             return kept
         grid = self._model.grid
         count = int(np.ceil(grid.cell_size / _CLOUD_PITCH))

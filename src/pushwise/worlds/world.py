@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-
 from pushwise.checks import finite_array
+from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from pushwise.physics.actions import Push
-    from pushwise.pushes.record import PushRecord
+    from pushwise.physics.push import Push
+    from pushwise.records.record import PushRecord
 
 __all__ = ["Observation", "World"]
 
@@ -22,9 +21,9 @@ __all__ = ["Observation", "World"]
 class Observation:
     """What is seen of an object at rest."""
 
-    points: NDArray[np.float64]
+    points: Array
     """Cloud of its upper surface [m] in the table frame, z up from the table, shape (N, 3)."""
-    pose: NDArray[np.float64]
+    pose: Array
     """Pose (x, y, theta) [m, m, rad] of the grid frame on the table, shape (3,)."""
 
     def __init__(self, points: ArrayLike, pose: ArrayLike) -> None:

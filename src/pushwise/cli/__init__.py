@@ -1,0 +1,92 @@
+"""The `pushwise` command: its commands, a module each, and how it ends.
+
+Commands import what they need when they run: `pushwise --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, NoReturn, TextIO
+
+import typer
+
+from pushwise import __version__
+from pushwise.cli.bench import bench
+from pushwise.cli.convert import convert
+from pushwise.cli.experiment import experiment
+from pushwise.cli.export import export
+from pushwise.cli.identify import identify
+from pushwise.cli.options import INTERRUPTED, Stopped
+from pushwise.cli.plan import plan
+from pushwise.cli.record import record
+from pushwise.cli.scan import scan
+from pushwise.cli.slide import slide
+from pushwise.cli.view import view
+from pushwise.errors import PushwiseError, PushwiseWarning
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def main() -> None:
+    """Run the command line: exit 0, or with one line on stderr and another code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PushwiseWarning)
+            warnings.showwarning = _warn
+            code = app(args=sys.argv[1:] or ["--help"], prog_name="pushwise", standalone_mode=False)
+    except PushwiseError as error:
+        _fail(str(error), 1)
+    except typer.TyperException as error:
+        _fail(error.format_message(), error.exit_code)
+    except Stopped as stopped:
+        _fail(str(stopped), INTERRUPTED)
+    if code == INTERRUPTED:  # which Typer makes of a Ctrl-C that no command has words for
+        _fail("stopped.", INTERRUPTED)
+    sys.exit(code or 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """Print a message as one line on stderr and exit."""
+    typer.echo(f"pushwise: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of ours as one line on stderr, and any other as Python does."""
+    if issubclass(category, PushwiseWarning):
+        text = f"pushwise: note: {' '.join(str(message).split())}"
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line).rstrip()
+    typer.echo(text, err=True)
+
+
+def _version(wanted: bool) -> None:
+    """Print the version and stop, when asked to."""
+    if wanted:
+        typer.echo(f"pushwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def pushwise(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Learn what an object weighs where from a few pushes, then slide it where you want it."""
+
+
+# In the order in which a person meets them.
+for command in (slide, scan, record, convert, identify, plan, export, view, bench):
+    app.command()(command)
+app.add_typer(experiment, name="experiment")

@@ -1,0 +1,128 @@
+"""The `pushwise plan` command: parse, call, print."""
+
+from __future__ import annotations
+
+from json import dumps, loads
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushwise.checks import counted
+from pushwise.cli.options import Force, Json, check_outputs
+from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pushwise.planning.plan import Plan
+
+__all__ = ["plan"]
+
+
+def plan(
+    model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="JSON file for the plan.")],
+    start: Annotated[
+        tuple[float, float, float], typer.Option(help="Pose x y theta now, in m and rad.")
+    ] = (0.0, 0.0, 0.0),
+    goal: Annotated[
+        tuple[float, float, float] | None, typer.Option(help="Pose x y theta to reach.")
+    ] = None,
+    edge: Annotated[
+        bool, typer.Option("--edge", help="Choose a goal with a graspable overhang.")
+    ] = False,
+    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
+    grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Width x depth around the origin, in m, or a JSON file: corners [\\[x, y], ...]."
+        ),
+    ] = "1.0x0.7",
+    obstacles: Annotated[
+        Path | None, typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in m.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds that a way to one goal may take.")
+    ] = 10.0,
+    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
+
+    Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
+    """
+    check_outputs(output, plot, force=force)
+    if (goal is None) != edge:
+        raise PushwiseError("give either --goal x y theta or --edge.")
+    from pushwise.cli.options import load_polygons, table_of
+    from pushwise.model_files import load_model
+    from pushwise.planning.goals import choose_goal, first_with_a_way
+    from pushwise.planning.plan import plan as make
+
+    found, known = load_model(model)
+    top = table_of(table)
+    blocks = [] if obstacles is None else load_polygons(obstacles)
+
+    def way_to(pose: ArrayLike) -> Plan:
+        return make(
+            found,
+            start,
+            pose,
+            top,
+            obstacles=blocks,
+            method=method,
+            time_limit=time_limit,
+            known=known,
+            seed=seed,
+        )
+
+    said, at_edge = "", None
+    if goal is not None:
+        made = way_to(goal)
+    else:
+        best = choose_goal(
+            found,
+            top,
+            overhang=overhang,
+            grasp_width=grasp_width,
+            obstacles=blocks,
+            start=start,
+            known=known,
+            seed=seed,
+        )
+        goals = (best, *best.alternatives)
+        at, made = first_with_a_way(goals, way_to)
+        chosen = goals[at]
+        goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
+        assumed = known is not None and not known.learned
+        fall = (
+            "chance of a fall not known: nothing was learned"
+            if assumed
+            else f"falls with p = {chosen.fall_probability:.2g}"
+        )
+        if known is None:
+            fall += " (the file does not say how well the model is known: taken as certain)"
+        at_edge = {
+            "overhang": chosen.overhang,
+            "fall_probability": None if assumed else chosen.fall_probability,
+        }
+        said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
+    made.save(output)
+    if plot is not None:
+        from pushwise.show.figures import plot_plan
+
+        plot_plan(made, found.grid, top, plot, obstacles=blocks)
+    typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if json else made.table())
+    if not json:
+        x, y, theta = goal
+        typer.echo(
+            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}: "
+            f"{counted(len(made.pushes), 'push', 'pushes')}, "
+            f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
+            f"{made.seconds:.2f} s"
+        )

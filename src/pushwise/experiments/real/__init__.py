@@ -1,0 +1,1 @@
+"""Real pushes of other laboratories: read, learned from and predicted."""

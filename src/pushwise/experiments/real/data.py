@@ -1,0 +1,283 @@
+"""Tables of real pushes, recognised by their columns.
+
+A table of pushes is a CSV file (plain or gzipped) with, in metres and radians,
+
+    obj_x0_m obj_y0_m obj_th0_rad   obj_x1_m obj_y1_m obj_th1_rad   tip_x0_m tip_y0_m
+
+and the finger's end as `tip_x1_m tip_y1_m` or `tip_xend_est_m tip_yend_est_m`. It may have `flags`
+(rows with a word of `FAILED` are left out), `parent_push_id` (each row is a piece of a longer push,
+so the finger touches from the start) and final poses that others predicted, `pred_<model>_x_m` and
+so on. A recording is one with a row a sample instead,
+
+    t_s   obj_x_m obj_y_m obj_th_rad   tip_x_m tip_y_m
+
+in seconds, and is cut into short pushes. Outline and finger come from files beside the table or
+from whoever calls; see `real_stated`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+from pushwise.experiments.real.recordings import Recorded, cut_pieces
+from pushwise.experiments.real.stated import (
+    Stated,
+    Unstated,
+    centre_of,
+    outline_of,
+    radius_of,
+    stated,
+)
+from pushwise.physics.push import Push
+from pushwise.records.record import PushRecord
+from pushwise.records.recordings.stream import Recording, Stream
+from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
+
+__all__ = [
+    "RealSet",
+    "described",
+    "grid_over",
+    "numbers",
+    "read_columns",
+    "real_sets",
+    "set_name",
+    "tables",
+]
+
+
+POSES = ("obj_x0_m", "obj_y0_m", "obj_th0_rad", "obj_x1_m", "obj_y1_m", "obj_th1_rad")
+START = ("tip_x0_m", "tip_y0_m")
+ENDS = (("tip_x1_m", "tip_y1_m"), ("tip_xend_est_m", "tip_yend_est_m"))
+RECORDING = ("t_s", "obj_x_m", "obj_y_m", "obj_th_rad", "tip_x_m", "tip_y_m")
+FAILED = ("jump", "short_travel")  # tracking or robot failed
+SPEED = 0.01  # m/s where a table gives none: slow pushes do not depend on it
+CELLS = 50  # about how many an object is divided into
+
+
+@dataclass(frozen=True, eq=False)
+class RealSet:
+    """Pushes of one object on one board, and what is known of them."""
+
+    name: str
+    outline: Array
+    """Of the object [m] in the tracked frame, shape (k, 2)."""
+    records: list[PushRecord]
+    """First and last pose of each push."""
+    touching: bool
+    """Whether the finger touches from the start."""
+    end_estimated: bool
+    """Whether the finger's end is not measured but extrapolated."""
+    published: dict[str, Array]
+    """Final poses predicted by others, (pushes, 3) each."""
+    contact: Array | None
+    """Where and in which direction each push begins, body frame [m, m, rad], (pushes, 3)."""
+    radius: float
+    """Of the finger [m]."""
+    height: float
+    """Of the contact above the table [m]; zero if neither it nor a thickness is stated."""
+    setback: float
+    """By how much the real tip is said to be behind the recorded one [m]."""
+    mass: float | None
+    """Of the object [kg], if stated."""
+    centre: tuple[float, float] | None
+    """Its centre of mass [m] in the tracked frame, if stated."""
+    feet: Array | None
+    """Where the object is known to stand [m], (k, 2)."""
+    shares: Array | None
+    """Which share of the weight each foot carries, (k,)."""
+    recorded: Recorded | None = None
+    """Of a recording that the pushes are cut from; they then come in order of time."""
+
+
+def real_sets(
+    folder: Path, otherwise: Stated | None = None, progress: Callable[[str], None] = lambda _: None
+) -> list[RealSet]:
+    """Return the sets below a folder, in order of their names.
+
+    otherwise: what holds for sets whose files do not state it; see `given`. progress: told of each
+    set that is left out because nothing states its outline or finger; refused if that is all.
+    """
+    if not folder.is_dir():
+        raise PushwiseError(f"{folder} is not a folder.")
+    found = []
+    lacking = []
+    for path in tables(folder):
+        if (read := _reader(path)) is None:
+            continue
+        try:
+            found.append(read(path, otherwise or {}))
+        except Unstated as error:
+            lacking.append(error)
+    if lacking and not found:
+        raise lacking[0]
+    for why in lacking:
+        progress(f"left out: {why}")
+    if not found:
+        raise PushwiseError(
+            f"{folder} holds no table of pushes: no CSV file below it has the columns "
+            f"{', '.join((*POSES, *START))} and {' '.join(ENDS[0])}, or those of a recording, "
+            f"{', '.join(RECORDING)}."
+        )
+    return found
+
+
+def tables(folder: Path) -> Iterator[Path]:
+    """Return all CSV files below a folder, in order."""
+    yield from sorted(p for p in folder.rglob("*.csv*") if p.name.endswith((".csv", ".csv.gz")))
+
+
+def read_columns(path: Path) -> dict[str, list[str]]:
+    """Return the columns of a CSV file, plain or gzipped."""
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, None)
+        rows = list(reader)
+    if not header:
+        raise PushwiseError(f"{path} is empty.")
+    for i, row in enumerate(rows):
+        if len(row) != len(header):
+            raise PushwiseError(
+                f"{path}, line {i + 2}: {len(row)} values for {len(header)} columns."
+            )
+    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
+
+
+def numbers(path: Path, columns: dict[str, list[str]], names: tuple[str, ...]) -> Array:
+    """Return named columns as numbers, shape (rows, names)."""
+    values = np.empty((len(columns[names[0]]), len(names)))
+    for j, name in enumerate(names):
+        for i, text in enumerate(columns[name]):
+            try:
+                values[i, j] = float(text)
+            except ValueError:
+                values[i, j] = np.nan
+            if not np.isfinite(values[i, j]):
+                raise PushwiseError(f"{path}, line {i + 2}: {name} must be a number; got {text!r}.")
+    return values
+
+
+def _reader(path: Path) -> Callable[[Path, Stated], RealSet] | None:
+    """Return what reads a table, None if it is of neither kind."""
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        header = set(file.readline().strip().split(","))
+    if header.issuperset((*POSES, *START)) and any(header.issuperset(end) for end in ENDS):
+        return read_set
+    return read_recording if header.issuperset(RECORDING) else None
+
+
+def read_set(path: Path, otherwise: Stated) -> RealSet:
+    """Read one table of pushes."""
+    columns = read_columns(path)
+    known = stated(path, otherwise)
+    end = next(names for names in ENDS if set(names) <= columns.keys())
+    pose, tip = numbers(path, columns, POSES), numbers(path, columns, (*START, *end))
+    flags = columns.get("flags", [""] * len(pose))
+    kept = [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
+    speed = float(known.get("tip_speed_m_s", SPEED))
+    models = [m[1] for name in columns if (m := re.fullmatch(r"pred_(\w+)_x_m", name))]
+    contact = None
+    if {"contact_bx_m", "contact_by_m", "push_angle_deg"} <= columns.keys():
+        contact = numbers(path, columns, ("contact_bx_m", "contact_by_m", "push_angle_deg"))[kept]
+        contact[:, 2] = np.radians(contact[:, 2])
+    pusher, thing = known["pusher"], known["object"]
+    feet = known.get("support_points_com_frame_m")
+    return RealSet(
+        set_name(path),
+        outline_of(path, thing),
+        [_record(pose[i], tip[i], speed) for i in kept],
+        "parent_push_id" in columns,
+        end == ENDS[1],
+        {
+            m: numbers(path, columns, (f"pred_{m}_x_m", f"pred_{m}_y_m", f"pred_{m}_th_rad"))[kept]
+            for m in models
+        },
+        contact,
+        radius_of(path, pusher),
+        _height(known),
+        float(pusher.get("effective_setback_m", 0.0)),
+        thing.get("mass_kg"),
+        centre_of(path, thing),
+        None if feet is None else np.array(feet, float),
+        None if feet is None else np.array(known["nominal_load_fraction"], float),
+    )
+
+
+def read_recording(path: Path, otherwise: Stated) -> RealSet:
+    """Read one recording and cut it into short pushes."""
+    known = stated(path, otherwise)
+    outline, radius = outline_of(path, known["object"]), radius_of(path, known["pusher"])
+    t, *values = numbers(path, read_columns(path), RECORDING).T
+    back = np.flatnonzero(np.diff(t) <= 0.0)
+    if len(back):
+        i = int(back[0]) + 1
+        raise PushwiseError(f"{path}, line {i + 2}: t_s must increase; {t[i]} follows {t[i - 1]}.")
+    recording = Recording(
+        set_name(path),
+        Stream.ordered("object", str(path), t, np.column_stack(values[:3])),
+        Stream.ordered("finger", str(path), t, np.column_stack(values[3:])),
+    )
+    records, recorded = cut_pieces(recording, outline, radius)
+    return RealSet(
+        set_name(path),
+        outline,
+        records,
+        touching=True,
+        end_estimated=False,
+        published={},
+        contact=None,
+        radius=radius,
+        height=_height(known),
+        setback=0.0,
+        mass=known["object"].get("mass_kg"),
+        centre=centre_of(path, known["object"]),
+        feet=None,
+        shares=None,
+        recorded=recorded,
+    )
+
+
+def _height(known: Stated) -> float:
+    """Return how far above the table an object is pushed [m].
+
+    As stated; else an upright finger touches a plate along all its thickness.
+    """
+    if "push_height_above_object_origin_mm" in known:
+        return 1e-3 * float(known["push_height_above_object_origin_mm"])
+    return 0.5 * float(known["object"].get("thickness_m", 0.0))
+
+
+def set_name(path: Path) -> str:
+    """Return the name of a table: its folder and its own, without suffixes."""
+    return f"{path.parent.name}/{path.name.split('.')[0]}"
+
+
+def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
+    travel = tip[2:] - tip[:2]
+    duration = float(np.hypot(*travel)) / speed
+    return PushRecord(
+        Push(tip[:2], travel / duration, duration), [0.0, duration], pose.reshape(2, 3)
+    )
+
+
+def described(path: Path, otherwise: Stated) -> tuple[Stated, Array]:
+    """Return the description of a table's object and its outline."""
+    thing = stated(path, otherwise)["object"]
+    return thing, outline_of(path, thing)
+
+
+def grid_over(outline: Array, cells: int = CELLS) -> CellGrid:
+    """Divide an outline into about so many cells."""
+    x, y = outline.T
+    area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+    return CellGrid.from_outline(outline, cell_size=float(np.sqrt(area / cells)))

@@ -1,0 +1,156 @@
+"""Friction of the board from measured wrenches, for tables of real pushes that have them.
+
+While an object slides slowly, friction balances the finger. Load c_i of cell i that moves with
+velocity v_i gives the force c_i v_i / |v_i|: wrenches are linear in the loads. Fitted to half of
+the samples by non-negative least squares, their sum is the total friction force, and over the
+weight the coefficient of friction. The other half tests it: an object that slides without turning
+is held back by the total friction force, whatever the load.
+
+Recognised by columns: `fx_body_N fy_body_N tau_Nm vx_body_m_s vy_body_m_s omega_rad_s` a sample, or
+a table of pushes with `mean_fx_body_N mean_fy_body_N mean_tau_com_Nm` (motion then is that of the
+whole push).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+from pushwise.experiments.real.data import (
+    FAILED,
+    POSES,
+    described,
+    grid_over,
+    numbers,
+    read_columns,
+    set_name,
+    tables,
+)
+from pushwise.experiments.real.stated import Stated, Unstated
+from pushwise.experiments.rows import merge_rows
+from pushwise.physics.constants import GRAVITY
+from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
+
+__all__ = ["Friction", "forces_table", "friction_rows"]
+
+
+SAMPLE = ("fx_body_N", "fy_body_N", "tau_Nm", "vx_body_m_s", "vy_body_m_s", "omega_rad_s")
+MEAN = ("mean_fx_body_N", "mean_fy_body_N", "mean_tau_com_Nm")
+STRAIGHT = 0.2  # share of turning in the motion below which an object slides without turning
+EVENNESS = 0.05  # weight of an even load against the wrenches
+
+
+@dataclass(frozen=True)
+class Friction:
+    """What the wrenches of a set say."""
+
+    set: str
+    samples: int
+    force_N: float  # total friction force, learned from one half
+    straight_N: float | None  # mean force on objects that do not turn, the other half, if any
+    ratio: float | None  # of the two
+    size_ratio: float  # of predicted and measured forces of the other half, median
+    coefficient: float | None  # of friction, force over weight, where the mass is stated
+    misfit: float  # of predicted forces of the other half, median relative
+
+
+def friction_rows(
+    folder: Path, otherwise: Stated, progress: Callable[[str], None] = lambda _: None
+) -> list[Friction]:
+    """Return a row for each table with wrenches below a folder; arguments as of `real_sets`."""
+    found = []
+    for path in tables(folder):
+        columns = read_columns(path)
+        if columns.keys() >= set(SAMPLE):
+            values = numbers(path, columns, SAMPLE)
+            wrench, twist = values[:, :3], values[:, 3:]
+        elif columns.keys() >= {*MEAN, *POSES}:
+            flags = columns.get("flags", [""] * len(columns[POSES[0]]))
+            kept = [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
+            wrench = numbers(path, columns, MEAN)[kept]
+            twist = _mean_twists(numbers(path, columns, POSES)[kept])
+        else:
+            continue
+        try:
+            thing, outline = described(path, otherwise)
+        except Unstated as error:
+            progress(f"left out: {error}")
+            continue
+        found.append(_friction(set_name(path), grid_over(outline), twist, wrench, thing))
+    return found
+
+
+def _mean_twists(poses: Array) -> Array:
+    """Return motions (k, 3) between poses (k, 6), in body axes half way."""
+    step = poses[:, 3:] - poses[:, :3]
+    middle = poses[:, 2] + 0.5 * step[:, 2]
+    cos, sin = np.cos(middle), np.sin(middle)
+    x = cos * step[:, 0] + sin * step[:, 1]
+    y = -sin * step[:, 0] + cos * step[:, 1]
+    return np.column_stack([x, y, step[:, 2]])
+
+
+def _friction(
+    name: str, grid: CellGrid, twist: Array, wrench: Array, thing: dict[str, object]
+) -> Friction:
+    reach = 0.5 * float(np.sqrt(grid.area))
+    scale = np.array([1.0, 1.0, 1.0 / reach])
+    A = _wrenches_of_cells(grid, twist) * scale[:, None]
+    learn, test = np.arange(0, len(A), 2), np.arange(1, len(A), 2)
+    typical = float(np.median(np.hypot(wrench[:, 0], wrench[:, 1])))
+    n = grid.n_cells
+    even = EVENNESS * np.sqrt(len(learn)) * np.eye(n)
+    rows = np.concatenate([A[learn].reshape(-1, n), even])
+    right = np.concatenate([(wrench[learn] * scale).ravel(), even @ np.full(n, typical / n)])
+    load, _ = nnls(rows, right)
+    predicted = (A[test] @ load)[:, :2]
+    seen = wrench[test, :2]
+    size = np.hypot(*seen.T)
+    straight = reach * np.abs(twist[:, 2]) < STRAIGHT * np.hypot(twist[:, 0], twist[:, 1])
+    # The mean, as in least squares: on some boards friction drifts by a third within a set.
+    along = float(np.mean(size[straight[test]])) if straight[test].any() else None
+    total = float(load.sum())
+    mass = thing.get("mass_kg")
+    coefficient = total / (mass * GRAVITY) if isinstance(mass, int | float) else None
+    misfit = float(np.median(np.hypot(*(predicted - seen).T) / size))
+    sizes = float(np.median(np.hypot(*predicted.T) / size))
+    ratio = None if along is None else total / along
+    return Friction(name, len(A), total, along, ratio, sizes, coefficient, misfit)
+
+
+def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
+    """Return the wrench that a unit load on each cell answers each twist with, (k, 3, n)."""
+    x, y = grid.centres.T
+    vx = twist[:, :1] - twist[:, 2:] * y
+    vy = twist[:, 1:2] + twist[:, 2:] * x
+    speed = np.maximum(np.hypot(vx, vy), 1e-9)
+    fx, fy = vx / speed, vy / speed
+    return np.stack([fx, fy, x * fy - y * fx], axis=1)
+
+
+def forces_table(
+    folder: Path, output: Path, otherwise: Stated, progress: Callable[[str], None]
+) -> str:
+    """Add the tables with wrenches below a folder to `forces.csv`; return it as a table, if any."""
+    new = friction_rows(folder, otherwise, progress)
+    rows = merge_rows(output / "forces.csv", new, Friction, "set")
+    if not rows:
+        return ""
+    lines = [
+        "Total friction force learned from half of the measured wrenches, beside the force that",
+        "held back objects that did not turn in the other half.",
+        "",
+        "| set | samples | learned [N] | without turning [N] | ratio | all forces, ratio | "
+        "coefficient of friction | misfit |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for r in sorted(rows, key=lambda row: row.set):
+        numbers_of = (r.force_N, r.straight_N, r.ratio, r.size_ratio, r.coefficient)
+        cells = ["" if value is None else f"{value:.3f}" for value in numbers_of]
+        lines.append(f"| {r.set} | {r.samples} | {' | '.join(cells)} | {100 * r.misfit:.0f} % |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,261 @@
+"""Tables and figures of `pushwise experiment real`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from textwrap import fill
+
+import numpy as np
+
+from pushwise.experiments.real.data import RealSet
+from pushwise.experiments.real.experiment import Row
+from pushwise.experiments.real.learning import (
+    CENTRE_UNKNOWN,
+    HEIGHT_UNKNOWN,
+    ON_CELLS,
+    ON_FEET,
+    SETUP_STATED,
+)
+from pushwise.experiments.real.recordings import PIECE, TOUCH, Recorded
+from pushwise.experiments.rows import merge_rows
+from pushwise.typing import Array
+
+__all__ = ["draw_curves", "markdown", "recordings_table", "repeats_table"]
+
+
+SAME_PLACE = 1e-3  # m; pushes that begin nearer to each other than this,
+SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
+
+
+def mean_of(rows: Sequence[Row], method: str, value: str) -> float:
+    """Return the mean of a value over the draws of a method; nan where there is none."""
+    values = [getattr(row, value) for row in rows if row.method == method]
+    found = [value for value in values if value is not None]
+    return float(np.mean(found)) if found else np.nan
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return a table a kind of set: one line a set and number of pushes learned from."""
+    if not rows:
+        return ""
+    lines = [
+        "Mean errors of predicted final poses, over all pushes that were not learned from.",
+        "",
+    ]
+    with_published = [row for row in rows if _has(rows, row.set, "published")]
+    others = [row for row in rows if not _has(rows, row.set, "published")]
+    if with_published:
+        names = sorted({r.method for r in with_published if r.method.startswith("published")})
+        methods = ["identified", ON_CELLS, "even load", *names]
+        lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
+        lines += _header(["set", "learned from", "draws", *methods])
+        lines += [_line(some, _pairs(some, methods)) for some in _groups(with_published)]
+        lines.append("")
+    if others:
+        methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
+        methods += ["known feet", "known feet, set-up as stated"]
+        lines += ["Combined error, distance + 70.7 mm x angle [mm]:", ""]
+        lines += _header(["set", "learned from", "draws", *methods, "load near the feet"])
+        for some in _groups(others):
+            cells = [_number(mean_of(some, m, "combined_mm")) for m in methods]
+            share = mean_of(some, "identified", "near_feet")
+            cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
+            lines.append(_line(some, cells))
+        lines.append("")
+    heading = "A load on cells, on three feet, and the mean of both, combined error [mm]:"
+    lines += _compared(rows, heading, (ON_CELLS, ON_FEET))
+    heading = "What each addition to the model is worth, combined error without it [mm]:"
+    lines += _compared(rows, heading, (SETUP_STATED, CENTRE_UNKNOWN, HEIGHT_UNKNOWN))
+    return "\n".join(lines)
+
+
+def _compared(rows: Sequence[Row], heading: str, others: Sequence[str]) -> list[str]:
+    """Return a table of what is identified beside other ways, where one of them was gone."""
+    lines = []
+    for group in _groups(rows):
+        found = {(row.draw, row.method) for row in group}
+        tried = [other for other in others if any(method == other for _, method in found)]
+        # Only choices of pushes that every one was learned from can be compared.
+        common = {draw for draw, _ in found if all((draw, other) in found for other in tried)}
+        if tried and common:
+            some = [row for row in group if row.draw in common]
+            cells = [_number(mean_of(some, m, "combined_mm")) for m in ("identified", *others)]
+            lines.append(_line(some, cells))
+    if not lines:
+        return []
+    header = _header(["set", "learned from", "draws", "identified", *others])
+    return [heading, "", *header, *lines, ""]
+
+
+def _has(rows: Sequence[Row], name: str, method: str) -> bool:
+    return any(row.set == name and row.method.startswith(method) for row in rows)
+
+
+def _groups(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of each set and number of pushes learned from."""
+    keys = sorted({(row.set, row.pushes) for row in rows})
+    return [[row for row in rows if (row.set, row.pushes) == key] for key in keys]
+
+
+def _header(names: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+
+
+def _line(rows: Sequence[Row], cells: Sequence[str]) -> str:
+    draws = len({row.draw for row in rows})
+    return f"| {rows[0].set} | {rows[0].pushes} | {draws} | {' | '.join(cells)} |"
+
+
+def _pairs(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
+    """Return the mean errors of each method, mm and degrees."""
+    pairs = [[_number(mean_of(rows, m, v)) for v in ("mm", "deg")] for m in methods]
+    return [", ".join(filter(None, pair)) for pair in pairs]
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
+    """Return what long pushes hold and how well the later pieces of each are predicted."""
+    if not recorded:
+        return ""
+    names = ["set", "seconds", "pieces", "left out: thrown, still, bent"]
+    names += [f"finger over {1e3 * TOUCH:g} mm inside", "gap scatters by [mm]"]
+    names += ["changes in a piece by [mm]"]
+    lines = [
+        f"Long pushes, cut into pieces of {1e3 * PIECE:g} mm.",
+        "",
+        *_header([*names, "jitter [mm], [degrees]", "mean turn [degrees]"]),
+    ]
+    for r in sorted(recorded, key=lambda one: one.set):
+        lines.append(
+            f"| {r.set} | {r.seconds:.1f} | {r.pieces} | {r.thrown}, {r.still}, {r.bent} | "
+            f"{r.inside_percent:.1f} % | {r.gap_mm:.2f} | {r.gap_change_mm:.2f} | "
+            f"{r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
+            f"{r.turn_deg:.2f} |"
+        )
+    methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
+    lines += [
+        "",
+        "Learned from the first pieces, mean errors of the later ones [mm], [degrees]:",
+        "",
+    ]
+    lines += _header(["set", "learned from", *methods])
+    names = [r.set for r in recorded]
+    for some in _groups([row for row in rows if row.set in names]):
+        cells = [some[0].set, str(some[0].pushes), *_pairs(some, methods)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """How much pushes differ that were made in two sets, over sqrt(2)."""
+
+    sets: str
+    pushes: int
+    mm: float
+    mm_median: float
+    deg: float
+    deg_median: float
+
+
+def repeats_table(sets: Sequence[RealSet], output: Path) -> str:
+    """Add pushes made twice, in two sets of the same object, to `repeats.csv`; return the table.
+
+    Motions are compared in the object's own frame at the start. The difference of two pushes over
+    sqrt(2) is the scatter of one: no model can predict better, if board and object are the same.
+    """
+    found = []
+    for a, b in combinations(sets, 2):
+        if a.touching or b.touching or a.contact is None or b.contact is None:
+            continue
+        if a.outline.shape != b.outline.shape or not np.allclose(a.outline, b.outline):
+            continue
+        difference = _differences(a, b)
+        if len(difference) > 10:
+            mean = np.mean(difference, axis=0) / np.sqrt(2.0)
+            median = np.median(difference, axis=0) / np.sqrt(2.0)
+            both = np.column_stack([mean, median]).ravel().tolist()
+            found.append(Repeat(f"{a.name} and {b.name}", len(difference), *both))
+    every = merge_rows(output / "repeats.csv", found, Repeat, "sets")
+    if not every:
+        return ""
+    lines = [
+        "The same pushes made in two sets: difference / sqrt(2), mean (median).",
+        "",
+        *_header(["sets", "pushes", "mm", "degrees"]),
+    ]
+    for r in sorted(every, key=lambda one: one.sets):
+        lines.append(
+            f"| {r.sets} | {r.pushes} | {r.mm:.2f} ({r.mm_median:.2f}) | "
+            f"{r.deg:.2f} ({r.deg_median:.2f}) |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _differences(a: RealSet, b: RealSet) -> Array:
+    """Return differences of motion [mm, degrees] of pushes made in both sets, (pairs, 2)."""
+    assert a.contact is not None and b.contact is not None
+    moved_a, moved_b = _motions(a), _motions(b)
+    found = []
+    for i, begin in enumerate(a.contact):
+        gap = np.hypot(*(b.contact[:, :2] - begin[:2]).T)
+        turn = np.abs(b.contact[:, 2] - begin[2])
+        j = int(np.argmin(gap + 0.05 * turn))
+        if gap[j] < SAME_PLACE and turn[j] < SAME_ANGLE:
+            off = moved_a[i] - moved_b[j]
+            found.append([1e3 * np.hypot(off[0], off[1]), np.degrees(abs(off[2]))])
+    return np.array(found).reshape(-1, 2)
+
+
+def _motions(data: RealSet) -> Array:
+    """Return motions from start to end in the object's frame at the start, (pushes, 3)."""
+    motions = []
+    for record in data.records:
+        x, y, turn = record.pose[-1] - record.pose[0]
+        cos, sin = np.cos(record.pose[0, 2]), np.sin(record.pose[0, 2])
+        motions.append([cos * x + sin * y, -sin * x + cos * y, turn])
+    return np.array(motions)
+
+
+def draw_curves(rows: Sequence[Row], path: Path) -> None:
+    """Draw the error over the number of pushes learned from, a panel a set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    names = sorted({row.set for row in rows})
+    columns = min(4, len(names))
+    lines = -(-len(names) // columns)
+    figure, axes = plt.subplots(
+        lines, columns, figsize=(3.4 * columns, 2.6 * lines), layout="constrained", squeeze=False
+    )
+    for ax in axes.flat[len(names) :]:
+        ax.set_axis_off()
+    methods = dict.fromkeys(row.method for row in rows if "," not in row.method)
+    colours = {method: f"C{i}" for i, method in enumerate(methods)}
+    for ax, name in zip(axes.flat, names, strict=False):
+        mine = [row for row in rows if row.set == name]
+        for method in dict.fromkeys(row.method for row in mine if row.method in colours):
+            counts = sorted({row.pushes for row in mine})
+            value = [
+                mean_of([r for r in mine if r.pushes == k], method, "combined_mm") for k in counts
+            ]
+            style = "o-" if method == "identified" else "."
+            ax.plot(counts, value, style, color=colours[method], label=method, markersize=4)
+        ax.set_title(fill(name, 36), fontsize=8)
+        ax.set_ylim(0.0, 1.1 * max(row.combined_mm for row in mine))
+        ax.set_xlim(0.0, 1.1 * max(row.pushes for row in mine))
+        ax.tick_params(labelsize=7)
+    marks = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    figure.legend(marks.values(), marks.keys(), loc="outside upper center", ncols=5, fontsize=8)
+    figure.supxlabel("pushes learned from", fontsize=9)
+    figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=9)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

@@ -1,0 +1,126 @@
+"""What is stated of a table of real pushes: outline, mass and centre of the object, the finger.
+
+By a JSON file of the table's name (`object`, `pusher`), or by an `objects.json` further up whose
+key is a part of the table's name; what neither states may be given beside them, in the same form.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pushwise.checks import finite_array, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import simple_polygon
+from pushwise.typing import Array
+
+__all__ = ["Unstated", "centre_of", "given", "outline_of", "radius_of", "stated"]
+
+
+Stated = dict[str, Any]
+_BODY_FRAME = "outline_body_frame_m"
+TIP = 1e-3  # m; a sharp tip is simulated as round as that
+
+
+class Unstated(PushwiseError):
+    """A table without what is needed to make sense of it; the message says what, and where from."""
+
+
+def given(outline: Path | None = None, radius: float | None = None) -> Stated:
+    """Return what a person states of tables whose files do not.
+
+    outline: JSON file of corners [[x, y], ...] [m] in the tracked frame, or of an object as the
+    files beside tables describe one, with `outline_m` and perhaps `thickness_m`, `mass_kg` and
+    `centre_of_mass_m`; a saved grid will do. radius: of the finger [m].
+    """
+    said: Stated = {}
+    if outline is not None:
+        document = _json(outline)
+        thing = document if isinstance(document, dict) else {"outline_m": document}
+        said["object"] = {**thing, "outline_m": outline_of(outline, thing)}
+    if radius is not None:
+        said["pusher"] = {"radius_m": positive_number("radius", radius)}
+    return said
+
+
+def stated(path: Path, otherwise: Stated) -> Stated:
+    """Return what is stated of a table; `otherwise` states what its files do not."""
+    found = _beside(path, needed="object" not in otherwise)
+    pusher = {**otherwise.get("pusher", {}), **found.get("pusher", {})}
+    return {**otherwise, **found, "pusher": pusher}
+
+
+def _beside(path: Path, *, needed: bool) -> Stated:
+    """Return what JSON files state of a table: its own, or a list of objects further up."""
+    own = path.with_name(path.name.split(".")[0] + ".json")
+    if own.is_file() and "object" in (document := _json(own)):
+        return dict(document)
+    parts = path.name.split(".")[0].split("_")
+    for folder in path.parents:
+        listed = folder / "objects.json"
+        if listed.is_file():
+            whole = _json(listed)
+            objects = whole["objects"]
+            for name in parts:
+                if name in objects:
+                    return {"object": objects[name], "pusher": whole.get("pusher", {})}
+            if needed:
+                raise Unstated(
+                    f"{path}: no part of its name is an object of {listed}; there are "
+                    f"{', '.join(objects)}."
+                )
+            break
+    if needed:
+        raise Unstated(
+            f"{path}: no outline: neither {own.name} nor an objects.json states one; give it as "
+            "--outline, and with it the finger's --radius."
+        )
+    return {}
+
+
+def outline_of(path: Path, thing: Stated) -> Array:
+    """Return the outline [m] that the description of the object of a file gives, shape (k, 2)."""
+    return simple_polygon(f"the outline of {path}", thing[_outline_key(path, thing)])
+
+
+def _outline_key(path: Path, thing: Stated) -> str:
+    """Return under which name a description gives the outline."""
+    for key, value in thing.items():
+        if key.startswith("outline") and not isinstance(value, str):
+            return key
+    raise PushwiseError(
+        f"{path}: an object is described without an outline; it has {', '.join(thing)}."
+    )
+
+
+def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
+    """Return the centre of mass [m] in the outline's frame, None if none is stated.
+
+    `centre_of_mass_m`; the origin of an outline in the frame of the centre of mass; or the centroid
+    of a plate, the same all over, in the frame of its outline.
+    """
+    outline = _outline_key(path, thing)
+    if outline == "outline_com_frame_m":
+        return 0.0, 0.0
+    for key, of in (("centre_of_mass_m", outline), ("centroid_body_frame_m", _BODY_FRAME)):
+        if key in thing and of == outline:
+            x, y = finite_array(f"{key} of {path}", thing[key], (2,)).tolist()
+            return x, y
+    return None
+
+
+def radius_of(path: Path, pusher: Stated) -> float:
+    """Return the radius [m] to simulate the finger of a table with."""
+    if "radius_m" not in pusher:
+        raise Unstated(f"{path}: the radius of the finger is not stated; give it as --radius.")
+    return max(float(pusher["radius_m"]), TIP)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+    except ValueError as error:
+        raise PushwiseError(f"{path} must be a JSON file in UTF-8 ({error}).") from None

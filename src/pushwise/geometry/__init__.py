@@ -1,0 +1,1 @@
+"""Plane geometry: polygons, and how far two poses of an object are apart."""

@@ -1,0 +1,142 @@
+"""Simple polygons: checking them, their area, and which points lie inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pushwise.checks import finite_array
+from pushwise.errors import PushwiseError
+from pushwise.typing import Array, Flags
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["contains", "outline_distance", "placed", "signed_area", "simple_polygon"]
+
+
+def simple_polygon(name: str, value: ArrayLike) -> Array:
+    """Return `value` as a simple polygon [m], shape (k, 2), counter-clockwise, read-only.
+
+    A clockwise polygon is reversed, keeping its first corner. One that repeats a
+    corner, touches or crosses itself, or has no area is refused.
+    """
+    corners = finite_array(name, value, ("k", 2))
+    k = len(corners)
+    if k < 3:
+        raise PushwiseError(f"{name} must have at least three corners; got {k}.")
+    _refuse_repeated_corner(name, corners)
+    area = signed_area(corners)
+    # Rounding leaves an area of this order for corners on one straight line.
+    extent = float(np.ptp(corners, axis=0).max())
+    if abs(area) <= 1e-12 * extent**2:
+        raise PushwiseError(f"{name} must enclose an area; its {k} corners lie on one line.")
+    _refuse_crossing(name, corners)
+    if area < 0.0:
+        corners = np.ascontiguousarray(np.roll(corners[::-1], 1, axis=0))
+        corners.flags.writeable = False
+    return corners
+
+
+def signed_area(polygon: Array) -> float:
+    """Return the area [m^2] of a polygon (k, 2); negative when it runs clockwise."""
+    # Taken about the first corner so that a polygon far from the origin loses no digits.
+    x, y = (polygon - polygon[0]).T
+    return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
+
+
+def contains(polygon: Array, points: Array) -> Flags:
+    """Return which points [m], shape (n, 2), lie inside a polygon [m], shape (k, 2)."""
+    x, y = points.T
+    inside = np.zeros(len(points), dtype=np.bool_)
+    ends = np.roll(polygon, -1, axis=0)
+    for (ax, ay), (bx, by) in zip(polygon.tolist(), ends.tolist(), strict=True):
+        if ay == by:
+            continue
+        straddles = (ay > y) != (by > y)
+        inside ^= straddles & (x < ax + (y - ay) * ((bx - ax) / (by - ay)))
+    return inside
+
+
+def placed(points: Array, pose: Array) -> Array:
+    """Return points of the grid frame [m], shape (n, 2), on the table at a pose (3,)."""
+    cos, sin = np.cos(pose[2]), np.sin(pose[2])
+    turned: Array = points @ np.array([[cos, sin], [-sin, cos]]) + pose[:2]
+    return turned
+
+
+def outline_distance(outline: Array, point: Array) -> float:
+    """Return how far a point (2,) is outside a polygon (k, 2) [m]; negative when inside."""
+    edge = np.roll(outline, -1, axis=0) - outline
+    along = np.sum((point - outline) * edge, axis=1) / np.sum(edge**2, axis=1)
+    nearest = outline + np.clip(along, 0.0, 1.0)[:, None] * edge
+    distance = float(np.hypot(*(point - nearest).T).min())
+    return -distance if contains(outline, point[None])[0] else distance
+
+
+def _refuse_repeated_corner(name: str, corners: Array) -> None:
+    order = np.lexsort(corners.T)
+    same = np.all(np.diff(corners[order], axis=0) == 0.0, axis=1)
+    if same.any():
+        at = int(np.argmax(same))
+        i, j = sorted((int(order[at]), int(order[at + 1])))
+        x, y = corners[i]
+        raise PushwiseError(
+            f"{name} must not repeat a corner; corners {i} and {j} are both ({x:g}, {y:g})."
+        )
+
+
+def _refuse_crossing(name: str, corners: Array) -> None:
+    """Raise when two edges meet anywhere but at the corner they share."""
+    k = len(corners)
+    ends = np.roll(corners, -1, axis=0)
+    low, high = np.minimum(corners, ends), np.maximum(corners, ends)
+    # Sweep along x: only edges whose x ranges overlap can meet.
+    order = np.argsort(low[:, 0], kind="stable")
+    last = np.searchsorted(low[order, 0], high[order, 0], side="right")
+    for at, i in enumerate(order.tolist()):
+        others = order[at + 1 : last[at]]
+        near = (low[others, 1] <= high[i, 1]) & (high[others, 1] >= low[i, 1])
+        others = others[near]
+        if not len(others):
+            continue
+        meets = _edges_meet(corners[i], ends[i], corners[others], ends[others])
+        follows, leads = others == (i + 1) % k, others == (i - 1) % k
+        # Neighbours always share a corner; they may not fold back on each other.
+        meets[follows] &= _folds_back(corners[i], ends[i], ends[others[follows]])
+        meets[leads] &= _folds_back(ends[i], corners[i], corners[others[leads]])
+        if meets.any():
+            a, b = sorted((i, int(others[np.argmax(meets)])))
+            raise PushwiseError(
+                f"{name} must not touch or cross itself; its edges {a} and {b} meet."
+            )
+
+
+def _cross(a: Array, b: Array, c: Array) -> Array:
+    """Return twice the signed area of each triangle a, b, c."""
+    ab, ac = b - a, c - a
+    result: Array = ab[..., 0] * ac[..., 1] - ab[..., 1] * ac[..., 0]
+    return result
+
+
+def _edges_meet(
+    a: Array,
+    b: Array,
+    c: Array,
+    d: Array,
+) -> Flags:
+    """Return whether edge a b and each edge c d, whose boxes overlap, share a point."""
+    # Opposite or zero signs both ways mean a crossing or a touch; when all four
+    # vanish the edges are collinear and their overlapping boxes make them meet.
+    c_and_d = np.sign(_cross(a, b, c)) * np.sign(_cross(a, b, d)) <= 0.0
+    a_and_b = np.sign(_cross(c, d, a)) * np.sign(_cross(c, d, b)) <= 0.0
+    meet: Flags = c_and_d & a_and_b
+    return meet
+
+
+def _folds_back(far: Array, shared: Array, other: Array) -> Flags:
+    """Return whether the edge from `shared` to `other` runs back over the one to `far`."""
+    back = np.sum((far - shared) * (other - shared), axis=-1) > 0.0
+    over: Flags = (_cross(far, shared, other) == 0.0) & back
+    return over

@@ -1,0 +1,1 @@
+"""The methods of identification, one file per method."""

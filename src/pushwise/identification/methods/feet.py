@@ -1,0 +1,270 @@
+"""An object on three feet: a rigid body on a rigid table stands on three points.
+
+Eight numbers, three places inside the outline and the shares of the weight on them, say where an
+object rests, far fewer than a load on every cell; with ten pushes that matters. Many triples
+explain a few pushes, some of them far apart, so none is chosen: a crowd of them is drawn from the
+posterior (`tempering`), together with the finger's friction, the errors of the set-up and the
+scatter of the ends, and the mean of their loads is returned. Friction is linear in the load, so
+that the mean load answers any motion with the mean friction of the crowd.
+
+Unknowns of a point: places (2 a foot) [m], logs of shares and set-up in standard deviations, logs
+of the scatter of positions and of angles. Feet are ordered by x: they have no names. Where the
+centre of mass is stated, statics gives the shares, and its two errors take their place: feet
+believe a statement, to its doubt, where `refine` would believe pushes that contradict it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pushwise.compilation import interrupts_held
+from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import signed_area
+from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.contact_observations import GAP_SIGMA
+from pushwise.identification.methods.tempering import tempered
+from pushwise.identification.problem import DEEPEST, Problem
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.kernel_inputs import EMPTY
+from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
+from pushwise.physics.kernels.contact import nearest_feature
+from pushwise.physics.kernels.substep import Body
+from pushwise.physics.kernels.support import Ground
+from pushwise.physics.model import ObjectModel
+from pushwise.physics.push import Finger, Push
+from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
+
+__all__ = ["feet", "laid"]
+
+
+FEET = 3
+SHARES = 2 * FEET  # where the shares begin in a point
+SHARE_SPREAD = 0.7  # log; how much feet differ in what they carry
+# Of real ends about true feet half are within a millimetre, and one in ten is off by two or more.
+SCATTER = 5e-4  # m
+SCATTER_DOUBT = 0.7  # log
+DEGREES = 3.0  # of freedom of Student's t
+GAP_DEGREES = 8.0  # of gaps, as in `refine`
+CROWD = 500
+MOVES = 5
+TRIES = 10_000  # to find feet that balance
+LEAST = 1e-3  # of the mean load: no cell carries nothing
+
+
+def feet(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    noise: Array | None,
+    tick: Callable[[Array], None],
+) -> Array:
+    """Return the unknowns u of `Problem` with the mean load and set-up of all likely feet.
+
+    noise: stated standard deviations of poses (3,), if any. tick: called with u on the way there.
+    """
+    stand = _Stand(problem, np.zeros(3) if noise is None else noise)
+    points = tempered(
+        stand.drawn(CROWD, rng),
+        stand.log_prior,
+        stand.log_likelihood,
+        rng,
+        moves=MOVES,
+        tick=lambda points: tick(stand.mean(points)),
+    )
+    return stand.mean(points)
+
+
+def laid(grid: CellGrid, places: Array, shares: Array) -> Array:
+    """Return the load of the cells (n,) of feet (k, 2): each shared among the cells around it."""
+    load = np.zeros(grid.n_cells)
+    for place, share in zip(places, shares, strict=True):
+        gap = np.abs(grid.centres - place) / grid.cell_size
+        near = np.prod(np.clip(1.0 - gap, 0.0, None), axis=1)
+        if not near.any():  # at the very rim
+            near[np.argmin(np.sum(gap**2, axis=1))] = 1.0
+        load += share * near / near.sum()
+    return load
+
+
+class _Stand:
+    """Feet as a hypothesis: its prior, and how likely it makes the ends of pushes."""
+
+    def __init__(self, problem: Problem, noise: Array) -> None:
+        """Collect the pushes, and what fingers that touch tell of the set-up."""
+        self.problem = problem
+        self.noise = noise
+        pushes = [r.push for r in problem.records if isinstance(r.push, Push)]
+        if len(pushes) < len(problem.records):
+            raise PushwiseError("method feet needs pushes by a finger; got a force on a cell.")
+        records = problem.records
+        self.doubted = np.flatnonzero(problem.doubts)
+        self.begin = np.array([push.start for push in pushes])
+        axes = [Calibration(tool=axis) for axis in np.eye(2)]
+        self.along = np.array([[axis.offset(push) for axis in axes] for push in pushes])
+        self.along = self.along.transpose(0, 2, 1)
+        self.travel = np.array([push.duration * push.velocity for push in pushes])
+        clock = np.array([record.t[0] for record in records])
+        self.first = -clock
+        self.last = np.array([push.duration for push in pushes]) - clock
+        self.until = np.array([record.t[-1] for record in records]) - clock
+        self.pose = np.array([record.pose[0] for record in records])
+        self.seen = np.array([record.pose[-1] for record in records])
+        x, y = problem.grid.outline.T
+        self.outline = np.ascontiguousarray(x), np.ascontiguousarray(y)
+        self.reach = float(np.hypot(x, y).max())
+        self.scale = SCATTER * np.array([1.0, 1.0, 2.0 / np.sqrt(problem.grid.area)])
+        self.middle, self.root = self._touching()
+        self.setup = SHARES + (FEET if problem.prior.centre is None else 2)
+        """Where the set-up begins in a point."""
+        self.size = self.setup + len(self.middle) + 2
+
+    def _touching(self) -> tuple[Array, Array]:
+        """Return mean and root of covariance of finger and set-up, as far as touches tell them."""
+        v = np.zeros(1 + len(self.doubted))
+        H = np.eye(len(v))
+        for _ in range(5):
+            finger, calibration = self._setup(v)
+            gap, by_setup = self.problem.touches.fit(calibration, finger.radius)
+            J = np.zeros((len(gap), len(v)))
+            J[:, 1:] = (by_setup * self.problem.doubts)[:, self.doubted] / GAP_SIGMA
+            weight = (GAP_DEGREES + 1.0) / (GAP_DEGREES + (gap / GAP_SIGMA) ** 2)
+            H = np.eye(len(v)) + (J.T * weight) @ J
+            v = v - np.linalg.solve(H, v + (J.T * weight) @ gap / GAP_SIGMA)
+        return v, np.asarray(np.linalg.cholesky(np.linalg.inv(H)), np.float64)
+
+    def _setup(self, v: Array) -> tuple[Finger, Calibration]:
+        """Return finger and set-up for the finger's friction and what is doubted, in deviations."""
+        u = np.zeros(self.problem.unknowns)
+        self._place(u, v)
+        return self.problem.finger_at(u), self.problem.calibration_at(u) or Calibration()
+
+    def _place(self, u: Array, v: Array) -> None:
+        """Write finger and set-up into the unknowns of the problem."""
+        u[2 * self.problem.grid.n_cells] = v[0]
+        if self.problem.calibrates:
+            u[-NUISANCES + self.doubted] = v[1:]
+
+    def drawn(self, count: int, rng: np.random.Generator) -> Array:
+        """Draw points of the prior, (count, unknowns): feet anywhere inside the outline.
+
+        Where the centre of mass is stated it lies between them.
+        """
+        points = rng.standard_normal((count, self.size))
+        low, high = (bound(self.problem.grid.outline, axis=0) for bound in (np.min, np.max))
+        for x in points:
+            for tries in range(TRIES):
+                if tries:
+                    x[SHARES : self.setup] = rng.standard_normal(self.setup - SHARES)
+                places = np.empty((FEET, 2))
+                for place in places:
+                    place[:] = rng.uniform(low, high)
+                    while not self._inside(place):
+                        place[:] = rng.uniform(low, high)
+                x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
+                if (self._shares(x) > 0.0).all():
+                    break
+            else:
+                raise PushwiseError(
+                    f"no three feet within the outline carry the stated centre of mass "
+                    f"{self.problem.prior.centre}: is it at the very rim?"
+                )
+        return points
+
+    def _inside(self, place: Array) -> bool:
+        return bool(nearest_feature(place[0], place[1], *self.outline)[1] < 0.0)
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Return places (feet, 2), shares (feet,) and set-up of a point."""
+        v = self.middle + self.root @ x[self.setup : -2]
+        return x[:SHARES].reshape(FEET, 2), self._shares(x), v
+
+    def _shares(self, x: Array) -> Array:
+        """Return which share of the weight each foot of a point carries, (feet,).
+
+        None is negative, but where the centre of mass is stated and not between the feet.
+        """
+        prior = self.problem.prior
+        if prior.centre is None:
+            share = np.exp(SHARE_SPREAD * x[SHARES : self.setup])
+            return np.asarray(share / share.sum())
+        centre = prior.centre + prior.centre_doubt * x[SHARES : self.setup]
+        places = x[:SHARES].reshape(FEET, 2)
+        # A foot's share is the area of the triangle with the centre in its place.
+        own = np.eye(FEET, dtype=bool)[:, :, None]
+        areas = np.array([signed_area(part) for part in np.where(own, centre, places)])
+        whole = signed_area(places)
+        return areas / whole if whole != 0.0 else np.full(FEET, -1.0)
+
+    def log_prior(self, x: Array) -> float:
+        """Return the log of the prior of a point."""
+        places = x[:SHARES].reshape(FEET, 2)
+        if (np.diff(places[:, 0]) < 0.0).any() or not all(self._inside(p) for p in places):
+            return -np.inf
+        if (self._shares(x) <= 0.0).any():
+            return -np.inf
+        return -0.5 * float(x[SHARES:] @ x[SHARES:])
+
+    def log_likelihood(self, x: Array) -> float:
+        """Return how likely a point makes the ends of the pushes."""
+        ends = self._ends(*self._split(x))
+        if ends is None:
+            return -np.inf
+        scale = np.hypot(self.noise, self.scale * np.exp(SCATTER_DOUBT * x[[-2, -2, -1]]))
+        square = np.sum(((ends - self.seen) / scale) ** 2, axis=1)
+        misfit = 0.5 * (DEGREES + 3.0) * float(np.log1p(square / DEGREES).sum())
+        return -misfit - len(ends) * float(np.log(scale).sum())
+
+    def _ends(self, places: Array, shares: Array, v: Array) -> Array | None:
+        """Return the tracked ends (k, 3) of all pushes; None where they cannot be simulated."""
+        problem = self.problem
+        problem.simulations += 1
+        finger, calibration = self._setup(v)
+        mass = problem.prior.mass
+        centre = shares @ places
+        body = Body(
+            mass,
+            float(centre[0]),
+            float(centre[1]),
+            mass * float(shares @ np.sum(places**2, axis=1)),
+            np.ascontiguousarray(places[:, 0]),
+            np.ascontiguousarray(places[:, 1]),
+            *self.outline,
+            self.reach,
+        )
+        friction = np.full(FEET, problem.prior.friction)
+        ground = Ground(
+            mass * GRAVITY * shares, friction, EMPTY, EMPTY, True, problem.settings.board
+        )
+        begin = self.begin + calibration.tip + self.along @ calibration.tool
+        fingers = Fingers(
+            begin,
+            begin + self.travel,
+            self.first,
+            self.last,
+            self.until,
+            np.array(problem.steps),
+            finger.radius,
+            finger.friction,
+            finger.height,
+            DEEPEST if problem.calibrates else 0.5 * finger.radius,
+            calibration.touching,
+        )
+        ends = np.empty_like(self.pose)
+        with interrupts_held():
+            if not roll_ends(body, ground, fingers, calibration.pose(self.pose), ends):
+                return None
+        return calibration.tracked(ends)
+
+    def mean(self, points: Array) -> Array:
+        """Return the unknowns u of `Problem` for the mean load and set-up of points."""
+        grid = self.problem.grid
+        parts = [self._split(x) for x in points]
+        load = np.mean([laid(grid, places, shares) for places, shares, _ in parts], axis=0)
+        load = np.maximum(load, LEAST / grid.n_cells)
+        mass = self.problem.prior.mass * load / load.sum()
+        u = self.problem.unknowns_of(ObjectModel(grid, mass, self.problem.prior.friction))
+        self._place(u, np.mean([v for _, _, v in parts], axis=0))
+        return u

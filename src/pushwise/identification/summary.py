@@ -1,0 +1,167 @@
+"""What pushes told about an object, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pushwise.identification.centre import centre_off
+from pushwise.identification.outliers import contradicts, jumps
+from pushwise.identification.posterior import Posterior
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.push import ForcePush
+from pushwise.typing import Integers
+
+__all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
+
+
+UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
+COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
+# The same where nothing is believed about friction. Slow pushes then leave 1.7 % and more, for
+# what the prior says of masses, and fast ones 0.9 % at most (nine objects x three draws each).
+FINE = 0.012
+# What inertia adds to slow pushes is less than models stray by: in MuJoCo, whose friction gives way
+# a little, a coasting of 2 mm told masses wrong by half, known to 6 %.
+COASTS = 5e-3  # m
+CONTRADICTS = 3.0  # doubts by which a stated centre of mass may be off
+
+
+def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
+    """Return what is known, what is not, and what looks wrong; a sentence each.
+
+    fitted: whether the model is where the pushes, forces included, fit best.
+    """
+    return [
+        _centre(posterior),
+        _total(posterior, fitted=fitted),
+        _loads(posterior),
+        *_bounds(posterior),
+        *outliers(posterior).values(),
+    ]
+
+
+def outliers(posterior: Posterior) -> dict[int, str]:
+    """Return the pushes that do not fit the others, with what is wrong in words."""
+    refined, owner = posterior.refined, posterior.problem.owner
+    found = {}
+    for i in range(len(posterior.problem.records)):
+        mine = refined.weight[owner == i]
+        wild = jumps(mine)
+        if i in refined.left_out:
+            found[i] = f"push {i} does not fit the others and was left out: is its pose wrong?"
+        elif contradicts(mine):
+            found[i] = f"push {i} does not fit the others: is its pose wrong, or one of theirs?"
+        elif wild:
+            # A pose that jumps is one bad sample: innovations compare each with the one before.
+            what = "pose jumps" if wild == 1 else f"poses jump {wild} times"
+            found[i] = f"push {i}: the {what} as no push could: is one wrong?"
+    return found
+
+
+def _centre(posterior: Posterior) -> str:
+    values, axes = np.linalg.eigh(posterior.centre_of_mass_covariance)
+    size = np.sqrt(values)
+    model = posterior.problem.model(posterior.refined.u)
+    x, y = 1e3 * model.centre_of_mass
+    angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
+    varies = posterior.problem.prior.friction_spread
+    length = float(np.ptp(posterior.problem.grid.outline, axis=0).max())
+    spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
+    if size[1] > length * (FINE if varies is None else COARSE):
+        return (
+            f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "
+            "bound the variation of friction, push faster, or measure forces."
+        )
+    if posterior.problem.prior.centre is not None:
+        return _stated_centre(posterior, f"({x:.1f}, {y:.1f}) mm, known to {spread}")
+    known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}"
+    if varies is None:
+        return f"{known}."
+    more = 1e2 * posterior.centre_std_of_friction
+    return (
+        f"{known}, if friction varies by no more than {varies:.0%} over the object "
+        f"(each 10% would make it {more:.1f} mm uncertain)."
+    )
+
+
+def _stated_centre(posterior: Posterior, found: str) -> str:
+    """Say what the pushes add to a centre of mass that was stated."""
+    prior = posterior.problem.prior
+    x, y = 1e3 * np.array(prior.centre)
+    stated = f"centre of mass stated at ({x:.1f}, {y:.1f}) mm to {1e3 * prior.centre_doubt:.1f} mm"
+    (off,) = np.linalg.norm(centre_off(posterior.problem, posterior.refined.u)[0], axis=1)
+    if off > CONTRADICTS:
+        return (
+            f"{stated}, but the pushes put it at {found}: is the statement wrong, or does friction "
+            "vary more than is believed?"
+        )
+    if posterior.centre_told < UNKNOWN:
+        return f"{stated}; the pushes tell no more of it."
+    return f"{stated}; with the pushes it is at {found}."
+
+
+def total_mass_determined(posterior: Posterior) -> bool:
+    """Return whether the pushes tell the total mass.
+
+    Measured forces tell weight times friction; which is which, inertia tells alone.
+    """
+    after, before = posterior.total_mass_log_std
+    return after <= (1.0 - UNKNOWN) * before and _coasting(posterior) > COASTS
+
+
+def _coasting(posterior: Posterior) -> float:
+    """Return how far inertia would carry the object after the fastest push [m]."""
+    model = posterior.problem.model(posterior.refined.u)
+    friction = float(model.mass @ model.friction) / model.total_mass
+    speed = 0.0
+    for record in posterior.problem.records:
+        if isinstance(record.push, ForcePush):
+            return np.inf  # the force moves as much mass as it is
+        speed = max(speed, float(np.hypot(*record.push.velocity)))
+    return speed**2 / (2.0 * friction * GRAVITY)
+
+
+def _total(posterior: Posterior, *, fitted: bool) -> str:
+    after = posterior.total_mass_log_std[0]
+    total = posterior.problem.model(posterior.refined.u).total_mass
+    if fitted and total_mass_determined(posterior):
+        return f"total mass {total:.3f} kg, known to {100 * after:.1f} %."
+    if not any(steady.any() for steady in posterior.problem.steady):
+        return "total mass not determined: that takes measured forces."
+    if not fitted:
+        return "total mass not determined: forces are not fitted by this method."
+    after = posterior.total_load_log_std
+    return (
+        f"friction force {posterior.load.sum():.2f} N in all, known to {100 * after:.1f} %; total "
+        "mass not determined: that takes pushes so fast that the object coasts."
+    )
+
+
+def _loads(posterior: Posterior) -> str:
+    unknown = np.flatnonzero(posterior.load_known < UNKNOWN)
+    n = posterior.problem.grid.n_cells
+    if len(unknown) == 0:
+        return "friction load of every cell determined in part."
+    if len(unknown) == n:
+        return "friction load of no cell determined by itself, only sums over many cells."
+    return f"friction load of cells {_ranges(unknown)} not determined."
+
+
+def _ranges(cells: Integers) -> str:
+    """Write indices as ranges: 3-9, 12."""
+    runs = np.split(cells, np.flatnonzero(np.diff(cells) > 1) + 1)
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
+
+
+def _bounds(posterior: Posterior) -> list[str]:
+    """Name the cells that rest on a bound."""
+    model = posterior.problem.model(posterior.refined.u)
+    prior = posterior.problem.prior
+    found = []
+    for what, values, limit in (
+        ("mass", model.mass, prior.max_mass),
+        ("friction", model.friction, prior.max_friction),
+    ):
+        if limit is not None and (values >= limit).any():
+            cells = _ranges(np.flatnonzero(values >= limit))
+            found.append(f"{what} of cells {cells} rests on its upper bound {limit:g}.")
+    return found

@@ -1,0 +1,1 @@
+"""The paper's own formulation: the LCP, the lagged step, closed-form gradients."""

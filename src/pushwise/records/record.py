@@ -1,0 +1,113 @@
+"""`PushRecord`: a push and what was seen to happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pushwise.checks import finite_array, non_negative_number
+from pushwise.errors import PushwiseError
+from pushwise.physics.push import ForcePush, Push
+from pushwise.typing import Array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Noise", "PushRecord"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How exact measurements are: a standard deviation for each kind."""
+
+    position: float = 0.0
+    """Of the positions x and y [m]."""
+    angle: float = 0.0
+    """Of the angle theta [rad]."""
+    force: float = 0.0
+    """Of each component of the force [N]."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        set_field = object.__setattr__
+        for kind in ("position", "angle", "force"):
+            set_field(self, kind, non_negative_number(f"noise {kind}", getattr(self, kind)))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class PushRecord:
+    """One push and the object's motion under it: a whole trajectory, or start and end alone."""
+
+    push: Push | ForcePush
+    """What was done."""
+    t: Array
+    """Times of the samples [s] since the push began, shape (T,), increasing, T >= 2."""
+    pose: Array
+    """Pose (x, y, theta) [m, m, rad] of the grid frame on the table, shape (T, 3).
+
+    theta is unwrapped: it counts on past pi, so that differences are rotations.
+    """
+    force: Array | None
+    """Mean force of the finger on the object [N] in the table frame since the sample before,
+    shape (T, 2), if measured."""
+    finger: Array | None
+    """The finger's centre [m] in the table frame, shape (T, 2); None under a `ForcePush`."""
+    noise: Noise | None
+    """How exact the measurements are, if known."""
+    fell: bool
+    """Whether the object fell off the table; the record then ends where it began to."""
+    source: str
+    """Where the record comes from, in words."""
+
+    def __init__(
+        self,
+        push: Push | ForcePush,
+        t: ArrayLike,
+        pose: ArrayLike,
+        force: ArrayLike | None = None,
+        *,
+        finger: ArrayLike | None = None,
+        noise: Noise | None = None,
+        fell: bool = False,
+        source: str = "",
+    ) -> None:
+        """Check and copy the arrays; without a finger path, the finger moved as the push says."""
+        if not isinstance(push, Push | ForcePush):
+            raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
+        set_field = object.__setattr__
+        set_field(self, "push", push)
+        set_field(self, "t", finite_array("t", t, ("T",)))
+        samples = len(self.t)
+        if samples < 2:
+            raise PushwiseError(f"t must have at least two times, start and end; got {samples}.")
+        step = np.diff(self.t)
+        if not (step > 0.0).all():
+            at = int(np.argmin(step > 0.0))
+            raise PushwiseError(
+                f"t must increase; t[{at + 1}] = {self.t[at + 1]:g} follows {self.t[at]:g}."
+            )
+        set_field(self, "pose", finite_array("pose", pose, (samples, 3)))
+        if force is not None:
+            force = finite_array("force", force, (samples, 2))
+        set_field(self, "force", force)
+        if finger is None and isinstance(push, Push):
+            finger = finger_path(push, self.t)
+        if finger is not None:
+            finger = finite_array("finger", finger, (samples, 2))
+        set_field(self, "finger", finger)
+        set_field(self, "noise", noise)
+        set_field(self, "fell", bool(fell))
+        set_field(self, "source", source)
+
+    def called(self, index: int) -> str:
+        """Return what a sentence calls this record, the one with an index among others."""
+        return f"push {index} ({self.source})" if self.source else f"push {index}"
+
+
+def finger_path(push: Push, t: Array) -> Array:
+    """Return the finger's centre [m] at times t (T,) of a push, shape (T, 2); then it rests."""
+    moved = np.clip(t, 0.0, push.duration)[:, None] * push.velocity
+    path: Array = push.start + moved
+    return path

@@ -1,0 +1,158 @@
+"""CSV files with columns of any names, in any units: as a spreadsheet or a script writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushwise.errors import PushwiseError
+from pushwise.records.csv_text import csv_rows, read_csv
+from pushwise.records.recordings.stream import Recording, Stream
+from pushwise.typing import Array
+
+__all__ = ["UNITS", "read_columns"]
+
+_OBJECT = ("x", "y", "theta")
+_FINGER = ("finger_x", "finger_y")
+_FORCE = ("fx", "fy")
+_NAMES = ("push", "t", *_OBJECT, *_FINGER, *_FORCE)
+_OPTIONAL = ("push", *_FORCE)
+
+UNITS = {
+    "length": {"m": 1.0, "cm": 1e-2, "mm": 1e-3},
+    "angle": {"rad": 1.0, "deg": math.pi / 180.0},
+    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "force": {"N": 1.0, "mN": 1e-3},
+}
+"""Units a column may be in, by what it measures, and how much one is in SI units."""
+
+_KINDS = {
+    "t": "time",
+    "theta": "angle",
+    **dict.fromkeys(("x", "y", *_FINGER), "length"),
+    **dict.fromkeys(_FORCE, "force"),
+}
+
+
+def read_columns(
+    path: str | Path,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> list[Recording]:
+    """Read a CSV file with a line of column names.
+
+    columns: what the file calls a column, by our name: t, x, y, theta, finger_x, finger_y, and
+    if there are any fx, fy and push; those not given have our names. units: the unit of a
+    column, by our name; m, rad, s and N when not given. Rows need not have every value: a row of
+    the object alone and one of the finger alone are each a sample of one of them. A file with a
+    column `push` is a recording a push, another is one recording.
+    """
+    path = Path(path)
+    columns, units = dict(columns or {}), dict(units or {})
+    _check_names(columns, units)
+    names, rows = _rows(path)
+    where = _where(path, names, columns)
+    scale = {name: UNITS[_KINDS[name]][unit] for name, unit in units.items()}
+    numbers = {
+        name: scale.get(name, 1.0) * _column(path, rows, names[i], i)
+        for name, i in where.items()
+        if name != "push"
+    }
+    groups = {path.name: np.arange(len(rows))}
+    if "push" in where:
+        ids = np.array([row[1][where["push"]].strip() for row in rows])
+        groups = {
+            f"{path.name}, push {name}": np.flatnonzero(ids == name) for name in dict.fromkeys(ids)
+        }
+    return [_recording(source, numbers, chosen) for source, chosen in groups.items()]
+
+
+def _recording(source: str, numbers: Mapping[str, Array], chosen: NDArray[np.int_]) -> Recording:
+    """Return the recording that some rows are."""
+    # Seconds since 1970 would fill the report; seconds since the first row say when.
+    t = numbers["t"][chosen] - np.nanmin(numbers["t"], initial=np.inf)
+
+    def stream(name: str, parts: tuple[str, ...]) -> Stream:
+        values = np.column_stack([numbers[part][chosen] for part in parts])
+        # A row of another stream's alone is no sample of this one, good or bad.
+        meant = ~np.isnan(values).all(axis=1)
+        return Stream.ordered(name, f"{source} {', '.join(parts)}", t[meant], values[meant])
+
+    force = stream("force", _FORCE) if "fx" in numbers else None
+    return Recording(source, stream("object", _OBJECT), stream("finger", _FINGER), force)
+
+
+def _check_names(columns: Mapping[str, str], units: Mapping[str, str]) -> None:
+    """Refuse names that are not ours and units that do not fit."""
+    for name in (*columns, *units):
+        if name not in _NAMES:
+            raise PushwiseError(f"a column must be one of {', '.join(_NAMES)}; got {name!r}.")
+    for name, unit in units.items():
+        known = UNITS.get(_KINDS.get(name, ""), {})
+        if unit not in known:
+            raise PushwiseError(
+                f"{name} must be in {', '.join(known) or 'no unit at all'}; got {unit!r}."
+            )
+
+
+def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the column names, and the rows with the number of their line."""
+    lines = read_csv(path).splitlines()
+    head = lines[0] if lines else ""
+    table = csv_rows(path, lines, delimiter=max(",;\t", key=head.count))
+    names = [name.strip() for name in next(table, (1, []))[1]]
+    rows = []
+    for line, cells in table:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(names):
+            raise PushwiseError(
+                f"{path}, line {line}: a row has {len(names)} values; got {len(cells)}."
+            )
+        rows.append((line, cells))
+    if not rows:
+        raise PushwiseError(
+            f"{path} must have a line of column names and rows of numbers; it has no rows."
+        )
+    return names, rows
+
+
+def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str, int]:
+    """Return the place of each of our columns in the file."""
+    where = {}
+    missing = []
+    for name in _NAMES:
+        called = columns.get(name, name)
+        if called in names:
+            where[name] = names.index(called)
+        elif name in columns or name not in _OPTIONAL:
+            missing.append(name)
+    if missing:
+        wanted = ", ".join(columns.get(name, name) for name in missing)
+        raise PushwiseError(
+            f"{path} has no column {wanted}; it has {', '.join(names)}: say which of them is "
+            f"{', '.join(missing)}, as in --column {missing[0]}={names[-1]}."
+        )
+    if ("fx" in where) != ("fy" in where):
+        raise PushwiseError(f"{path} has one of fx and fy; a force has both.")
+    return where
+
+
+def _column(path: Path, rows: list[tuple[int, list[str]]], name: str, i: int) -> Array:
+    """Return a column as numbers, NaN where a cell is empty or says that there is none."""
+    numbers = np.full(len(rows), np.nan)
+    for k, (line, cells) in enumerate(rows):
+        text = cells[i].strip()
+        if not text or text.lower() in ("na", "none", "null", "-"):
+            continue
+        try:
+            numbers[k] = float(text)
+        except ValueError:
+            raise PushwiseError(
+                f"{path}, line {line}: {name} must be a number; got {text!r}."
+            ) from None
+    return numbers

@@ -1,0 +1,151 @@
+"""Poses in space, and how they become planar.
+
+A pose is a row (x, y, z, qx, qy, qz, qw): the place of a frame in its parent and its rotation as a
+unit quaternion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from pushwise.errors import PushwiseError
+from pushwise.records.recordings.clocks import Clocks
+from pushwise.records.recordings.stream import seen_at
+from pushwise.typing import Array, Flags
+
+__all__ = [
+    "Poses",
+    "compose",
+    "here",
+    "interpolated",
+    "inverse",
+    "placed",
+    "planar",
+    "sorted_poses",
+    "unit_rows",
+]
+
+
+_LIFTED = 0.02  # m above or below the usual height
+_TILTED = np.radians(10.0)  # from the usual up
+_UPRIGHT = 0.9  # of an axis' length along z: it has no heading
+_HERE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """A frame's poses in another frame over time."""
+
+    parent: str
+    """The frame they are given in."""
+    child: str
+    """The frame that moves; empty when the messages do not name it."""
+    t: Array
+    """Stamps [s], shape (k,), in the order of the messages."""
+    rows: Array
+    """(x, y, z, qx, qy, qz, qw) [m], shape (k, 7)."""
+    clocks: Clocks = field(default_factory=dict)
+    """Those of everything they were made from."""
+    not_placed: int = 0
+    """How many more there were, at times when nothing told where their frame is."""
+
+
+def here(count: int) -> Array:
+    """Return the poses (count, 7) of a frame in itself."""
+    return np.tile(_HERE, (count, 1))
+
+
+def placed(poses: Poses, t: Array) -> Flags:
+    """Return at which of the times (k,) sorted poses tell where their frame is.
+
+    Between two of them that are no gap apart; a single one, published once, holds throughout.
+    """
+    return seen_at(poses.t, t) if len(poses.t) > 1 else np.ones(len(t), bool)
+
+
+def interpolated(poses: Poses, t: Array) -> Array:
+    """Return sorted poses at times (k,), shape (k, 7), NaN where they are not placed.
+
+    Places and rotations are interpolated.
+    """
+    rows = np.column_stack([np.interp(t, poses.t, column) for column in poses.rows.T])
+    # The straight way between two quaternions, made unit again: samples are close.
+    rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
+    rows[~placed(poses, t)] = np.nan
+    return rows
+
+
+def unit_rows(rows: Array) -> Array:
+    """Return poses (k, 7) with unit quaternions, NaN where a quaternion has no length."""
+    norm = np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
+    there = norm > 1e-6
+    unit: Array = rows.copy()
+    unit[:, 3:] = np.where(there, rows[:, 3:] / np.where(there, norm, 1.0), np.nan)
+    return unit
+
+
+def planar(origin: str, poses: Poses) -> tuple[Array, Flags]:
+    """Return poses (k, 7) on the table as (x, y, theta), shape (k, 3), and which lie on it.
+
+    theta is the heading of the frame's x axis, or of its y axis where that one stands upright.
+    However the frame is fixed to the object, sliding keeps its height and the direction that is
+    up in it; where either leaves its usual value, the object is lifted or tilted.
+    """
+    finite = np.isfinite(poses.rows.sum(axis=1))
+    if not finite.any():
+        raise PushwiseError(f"{origin}: the object has no orientation: every quaternion is zero.")
+    rows = np.where(finite[:, None], poses.rows, _HERE)
+    matrix = Rotation.from_quat(rows[:, 3:]).as_matrix()
+    height = rows[:, 2] - np.median(rows[finite, 2])
+    up = matrix[:, 2, :]
+    typical = np.median(up[finite], axis=0)
+    typical /= max(float(np.linalg.norm(typical)), 1e-9)
+    tilt = np.arccos(np.clip(up @ typical, -1.0, 1.0))
+    flat = (np.abs(height) < _LIFTED) & (tilt < _TILTED)
+    if flat[finite].mean() < 0.5:
+        raise PushwiseError(
+            f"{origin}: the object does not slide on a table: in frame {poses.parent!r} its height "
+            f"varies by {np.ptp(height[finite]):.3f} m and its tilt by "
+            f"{np.degrees(tilt[finite].max()):.0f} degrees; choose a frame whose z axis is up."
+        )
+    axis = 0 if abs(typical[0]) < _UPRIGHT else 1
+    theta = np.arctan2(matrix[:, 1, axis], matrix[:, 0, axis])
+    values = np.column_stack([rows[:, :2], theta])
+    values[~finite] = np.nan
+    return values, flat | ~finite
+
+
+def sorted_poses(poses: Poses) -> Poses:
+    """Return poses in order of time, each instant once, quaternions on one side of the sphere.
+
+    What is no number is dropped.
+    """
+    t, first = np.unique(poses.t, return_index=True)
+    rows = poses.rows[first]
+    good = np.isfinite(rows).all(axis=1)
+    t, rows = t[good], rows[good]
+    # q and -q are the same rotation; interpolation must not go through zero.
+    flip = np.cumprod(np.where(np.sum(rows[1:, 3:] * rows[:-1, 3:], axis=1) < 0.0, -1.0, 1.0))
+    rows[1:, 3:] *= flip[:, None]
+    return Poses(poses.parent, poses.child, t, rows)
+
+
+def compose(outer: Array, inner: Array) -> Array:
+    """Return poses (k, 7) in a frame that is itself posed: first inner, then outer.
+
+    A rotation that is not known stays so.
+    """
+    turn = Rotation.from_quat(outer[:, 3:])
+    place = outer[:, :3] + turn.apply(inner[:, :3])
+    known = np.isfinite(inner[:, 3:]).all(axis=1, keepdims=True)
+    turned = (turn * Rotation.from_quat(np.where(known, inner[:, 3:], _HERE[3:]))).as_quat()
+    return np.column_stack([place, np.where(known, turned, np.nan)])
+
+
+def inverse(rows: Array) -> Array:
+    """Return the poses (k, 7) of the parent in the child."""
+    turn = Rotation.from_quat(rows[:, 3:]).inv()
+    return np.column_stack([-turn.apply(rows[:, :3]), turn.as_quat()])

@@ -1,0 +1,140 @@
+"""The replay on the page: every push as it was seen, with the model's prediction as a ghost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import viser
+
+from pushwise.errors import SimulationError
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.records.record import PushRecord
+from pushwise.show.quantities import compared
+from pushwise.show.viewer_data import Viewed
+from pushwise.show.viewer_scene import Scene
+from pushwise.typing import Array
+
+__all__ = ["FRAME", "Clip", "Replay", "assign", "clip"]
+
+T = TypeVar("T")
+
+FRAME = 0.04  # s
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A push, frame by frame."""
+
+    observed: Array
+    """Poses seen, shape (frames, 3)."""
+    predicted: Array | None
+    """Poses predicted, shape (frames, 3); None when the model cannot say."""
+    finger: Array | None
+    """The finger's centre [m], shape (frames, 2); None when a force pushed."""
+
+
+def clip(viewed: Viewed, record: PushRecord) -> Clip:
+    """Return a push with its prediction, a frame each 40 ms."""
+    t = np.append(np.arange(0.0, record.t[-1], FRAME), record.t[-1])
+    try:
+        said = compared(viewed.model, record, viewed.finger, viewed.table).path.pose_at(t)
+    except SimulationError:
+        said = None  # the finger starts inside the object as observed: nothing can be predicted
+    return Clip(
+        _at(t, record.t, record.pose),
+        said,
+        None if record.finger is None else _at(t, record.t, record.finger),
+    )
+
+
+class Replay:
+    """The controls of the replay, and where it stands."""
+
+    def __init__(self, server: viser.ViserServer, scene: Scene, viewed: Viewed) -> None:
+        """Make the film of all pushes, and its controls."""
+        self._scene, self._viewed = scene, viewed
+        self.clips = [clip(viewed, record) for record in viewed.records]
+        self._starts = np.cumsum([0, *(len(each.observed) for each in self.clips)])
+        self._turn = 0  # counts starts and stops: a film that is not of this turn ends
+        self._plays = False
+        last = max(int(self._starts[-1]) - 1, 1)
+        self.folder = server.gui.add_folder("Replay")
+        with self.folder:
+            self.slider = server.gui.add_slider(
+                "Frame",
+                min=0,
+                max=last,
+                step=1,
+                initial_value=0,
+                marks=tuple(int(start) for start in self._starts[:-1]),
+                hint="Scrub through all pushes; the marks are where one begins.",
+            )
+            self.button = server.gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
+            self.said = server.gui.add_markdown("")
+            self.ghost = server.gui.add_checkbox("Show what the model predicts", True)
+        self.slider.on_update(lambda _: self.show())
+        self.ghost.on_update(lambda _: self.show())
+        self.button.on_click(lambda _: self.pause() if self._plays else self.play())
+
+    def show(self) -> None:
+        """Show the frame the slider stands on."""
+        frame = int(self.slider.value)
+        push = int(np.searchsorted(self._starts, frame, side="right")) - 1
+        push = min(push, len(self.clips) - 1)
+        at = min(frame - int(self._starts[push]), len(self.clips[push].observed) - 1)
+        film = self.clips[push]
+        seen = film.observed[at]
+        self._scene.place(seen)
+        self._scene.show_finger(None if film.finger is None else film.finger[at])
+        said = None if film.predicted is None else film.predicted[at]
+        self._scene.show_ghost(said if self.ghost.value else None)
+        self.said.content = self._words(push, at, seen, said)
+
+    def play(self) -> None:
+        """Play on from where it stands, or from the start when it is at the end."""
+        if self.slider.value >= self.slider.max:
+            assign(self.slider, 0)
+        self._turn, self._plays = self._turn + 1, True
+        self.button.label, self.button.icon = "Pause", viser.Icon.PLAYER_PAUSE
+        threading.Thread(target=self._run, args=(self._turn,), daemon=True).start()
+
+    def pause(self) -> None:
+        """Stop where it stands."""
+        self._turn, self._plays = self._turn + 1, False
+        self.button.label, self.button.icon = "Play", viser.Icon.PLAYER_PLAY
+
+    def _run(self, turn: int) -> None:
+        """Go on frame by frame until the end, or until somebody stops it."""
+        while self._turn == turn and self.slider.value < self.slider.max:
+            assign(self.slider, int(self.slider.value) + 1)
+            time.sleep(FRAME)
+        if self._turn == turn:
+            self.pause()
+
+    def _words(self, push: int, at: int, seen: Array, said: Array | None) -> str:
+        """Say what is to be seen."""
+        learned = self._viewed.learned
+        which = (
+            f"Push {push}** to learn from"
+            if push < learned
+            else f"Push {push - learned}** on the way to the goal"
+        )
+        apart = "The model cannot predict this push."
+        if said is not None:
+            error = 1e3 * mean_cell_error(self._viewed.model.grid, seen, said)
+            apart = f"Predicted (orange) and observed are {error:.1f} mm apart."
+        return f"**{which}, {at * FRAME:.1f} s. {apart}"
+
+
+def assign(control: viser.GuiInputHandle[T], value: T) -> None:
+    """Set a control as if somebody had."""
+    control.value = value  # type: ignore[misc]  # mypy misses a setter apart from its property
+
+
+def _at(t: Array, times: Array, values: Array) -> Array:
+    """Return values (T, k) between samples, at times t (frames,)."""
+    return np.stack([np.interp(t, times, column) for column in values.T], axis=1)

@@ -1,0 +1,278 @@
+"""What each phase of a run leaves in its folder: how it is written, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+from zipfile import BadZipFile
+
+import numpy as np
+
+from pushwise.atomic_write import write_text
+from pushwise.errors import PushwiseError
+from pushwise.identification.belief import Known
+from pushwise.identification.noise import Errors
+from pushwise.identification.objective import Refined
+from pushwise.identification.posterior import Posterior
+from pushwise.identification.problem import Problem
+from pushwise.identification.result import Identification, Step
+from pushwise.model_files import load_grid, load_model, save
+from pushwise.physics.model import ObjectModel
+from pushwise.planning.goals import Goal
+from pushwise.planning.plan import Plan
+from pushwise.records.log import PushLog
+from pushwise.records.record import PushRecord
+from pushwise.shape.grid import CellGrid
+from pushwise.sliding.follow import End, Followed
+from pushwise.sliding.outcome import Found, Outcome, Phase, Target
+from pushwise.worlds.gripper import Grasp
+from pushwise.worlds.world import Observation
+
+__all__ = ["Read", "read_json", "read_phase", "write_json", "write_phase"]
+
+_FORMAT = "pushwise"
+
+
+class Read(NamedTuple):
+    """What a phase found."""
+
+    value: Any
+    """As the phase returns it."""
+    fields: Mapping[str, Any]
+    """As fields of an `Outcome`."""
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a document to a JSON file."""
+    text = json.dumps({"format": _FORMAT, "version": 1, **document}, indent=1)
+    write_text(path, text + "\n")
+
+
+def read_json(path: Path, *, kind: str) -> dict[str, Any]:
+    """Read a document of ours, of a kind."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+    except ValueError as error:
+        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
+    ours = isinstance(document, dict) and document.get("format") == _FORMAT
+    if not ours or document.get("kind") != kind:
+        raise PushwiseError(f'{path} must be a document of pushwise, of the kind "{kind}".')
+    return cast("dict[str, Any]", document)
+
+
+@contextmanager
+def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Open a file of arrays; NumPy, given a path, would leave a damaged one open."""
+    with path.open("rb") as file, np.load(file) as arrays:
+        yield arrays
+
+
+def _write_look(folder: Path, found: tuple[Observation, CellGrid], done: Outcome) -> None:
+    seen, grid = found
+    save(grid, folder / "grid.json")
+    np.savez_compressed(folder / "cloud.npz", points=seen.points.astype(np.float32), pose=seen.pose)
+
+
+def _read_look(folder: Path, done: Outcome) -> Read:
+    grid = load_grid(folder / "grid.json")
+    with _arrays(folder / "cloud.npz") as cloud:
+        seen = Observation(cloud["points"], cloud["pose"])
+    return Read((seen, grid), {"seen": seen, "grid": grid})
+
+
+def _write_explore(folder: Path, found: tuple[PushRecord, ...], done: Outcome) -> None:
+    """Do nothing: the log was written push by push."""
+
+
+def _read_explore(folder: Path, done: Outcome) -> Read:
+    records = PushLog.load(folder / "log.csv").records if done.settings.explore else ()
+    return Read(records, {"records": records})
+
+
+def _write_identify(folder: Path, found: Found, done: Outcome) -> None:
+    _write_found(folder, "", found, done, ())
+
+
+def _read_identify(folder: Path, done: Outcome) -> Read:
+    found = _read_found(folder, "", done, ())
+    return Read(found, {"found": found})
+
+
+def _write_found(
+    folder: Path, prefix: str, found: Found, done: Outcome, more: tuple[PushRecord, ...]
+) -> None:
+    """Write a model, and how well it is known from the exploring pushes and some of `more`."""
+    if isinstance(found, ObjectModel):
+        save(found, folder / f"{prefix}model.json", known=Known.nothing(done.finger))
+        return
+    save(found.model, folder / f"{prefix}model.json", known=found.known)
+    refined = found.posterior.refined
+    used = {id(record) for record in found.posterior.problem.records}
+    np.savez_compressed(
+        folder / f"{prefix}posterior.npz",
+        u=refined.u,
+        sigma=refined.errors.sigma,
+        drift=refined.errors.drift,
+        weight=refined.weight,
+        information=refined.information,
+        evidence=refined.evidence,
+        history=[[step.simulations, step.seconds, step.error] for step in found.history],
+        method=found.method,
+        left_out=np.array(sorted(refined.left_out), dtype=np.int64),
+        used=np.array([i for i, record in enumerate(more) if id(record) in used], dtype=np.int64),
+    )
+
+
+def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]) -> Found:
+    """Read what was identified from the exploring pushes and some of `more`."""
+    if not done.records:
+        return load_model(folder / f"{prefix}model.json")[0]
+    assert done.grid is not None
+    with _arrays(folder / f"{prefix}posterior.npz") as saved:
+        records = (*done.records, *(more[i] for i in saved["used"].tolist()))
+        left_out = frozenset(saved["left_out"].tolist())
+        problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out)
+        errors = Errors(saved["sigma"], saved["drift"])
+        refined = Refined(
+            saved["u"],
+            problem.fit(saved["u"], errors.sigma),
+            errors,
+            saved["weight"],
+            saved["information"],
+            float(saved["evidence"]),
+            left_out,
+        )
+        return Identification(
+            problem.model(refined.u),
+            problem.finger_at(refined.u),
+            Posterior(problem, refined),
+            tuple(
+                Step(round(n), seconds, error) for n, seconds, error in saved["history"].tolist()
+            ),
+            str(saved["method"]),
+        )
+
+
+def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
+    goals = [found.goal, *found.goal.alternatives]
+    each = [{**asdict(goal), "pose": goal.pose.tolist(), "alternatives": None} for goal in goals]
+    for goal in each:
+        del goal["alternatives"]
+    write_json(folder / "goal.json", {"kind": "goal", "goals": each})
+    found.plan.save(folder / "plan.json")
+
+
+def _read_plan(folder: Path, done: Outcome) -> Read:
+    first, *others = (
+        Goal(**{**goal, "pose": np.array(goal["pose"])})
+        for goal in read_json(folder / "goal.json", kind="goal")["goals"]
+    )
+    best = Goal(**{**vars(first), "alternatives": tuple(others)})
+    plan = Plan.load(folder / "plan.json")
+    return Read(Target(best, plan), {"goal": best, "plan": plan})
+
+
+def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
+    how = {
+        "end": found.end.name,
+        "detail": found.detail,
+        "goal": found.goal.tolist(),
+        "pose": found.pose.tolist(),
+        "error": found.error,
+        "simulations": found.simulations,
+    }
+    for name in ("followed.csv", "followed.json"):  # of a run stopped while it wrote them
+        (folder / name).unlink(missing_ok=True)
+    # Of a push under which the object fell a log holds what it did on the table.
+    kept = [_marked(record, fell=False) for record in found.records]
+    noise = kept[0].noise if kept else None
+    log = PushLog(tuple(kept), done.grid, done.finger.radius, noise, provenance=how)
+    log.save(folder / "followed.csv")
+    _write_found(folder, "followed_", found.found, done, found.records)
+
+
+def _read_follow(folder: Path, done: Outcome) -> Read:
+    log = PushLog.load(folder / "followed.csv")
+    how = log.provenance
+    end = End[how["end"]]
+    records = log.records
+    if end is End.FELL:
+        records = (*records[:-1], _marked(records[-1], fell=True))
+    followed = Followed(
+        end,
+        how["detail"],
+        np.array(how["goal"]),
+        np.array(how["pose"]),
+        how["error"],
+        records,
+        _read_found(folder, "followed_", done, records),
+        how["simulations"],
+    )
+    return Read(followed, {"followed": followed})
+
+
+def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
+    """Return a record that says whether the object fell."""
+    return PushRecord(
+        record.push,
+        record.t,
+        record.pose,
+        record.force,
+        finger=record.finger,
+        noise=record.noise,
+        fell=fell,
+        source=record.source,
+    )
+
+
+def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:
+    write_json(folder / "grasp.json", {"kind": "grasp", **asdict(found)})
+
+
+def _read_grasp(folder: Path, done: Outcome) -> Read:
+    told = read_json(folder / "grasp.json", kind="grasp")
+    grasp = Grasp(told["held"], told["raised"])
+    return Read(grasp, {"grasp": grasp})
+
+
+_WRITERS: Mapping[Phase, Callable[[Path, Any, Outcome], None]] = {
+    Phase.LOOK: _write_look,
+    Phase.EXPLORE: _write_explore,
+    Phase.IDENTIFY: _write_identify,
+    Phase.PLAN: _write_plan,
+    Phase.FOLLOW: _write_follow,
+    Phase.GRASP: _write_grasp,
+}
+
+_READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
+    Phase.LOOK: _read_look,
+    Phase.EXPLORE: _read_explore,
+    Phase.IDENTIFY: _read_identify,
+    Phase.PLAN: _read_plan,
+    Phase.FOLLOW: _read_follow,
+    Phase.GRASP: _read_grasp,
+}
+
+
+def write_phase(folder: Path, phase: Phase, found: Any, done: Outcome) -> None:
+    """Write what a phase found to a folder, given all that came before."""
+    _WRITERS[phase](folder, found, done)
+
+
+def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
+    """Read what a phase found, given all that came before."""
+    try:
+        return _READERS[phase](folder, done)
+    except PushwiseError:
+        raise
+    except (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError) as error:
+        raise PushwiseError(
+            f"{folder}: what the phase {phase} left is damaged, or of another version ({error}); "
+            "slide again with --force."
+        ) from None

@@ -1,0 +1,287 @@
+"""`RunFolder`: a run of `slide` in files, phase by phase, that can be stopped at any moment.
+
+    run.json       settings, finished phases with their seconds, exploring pushes made and the
+                   seconds they took, the state of a simulated world
+    grid.json      look: the cells; cloud.npz: the cloud they were made of, and the pose
+    log.csv        explore: the pushes, each as soon as it is made; log.json: their header
+    model.json     identify: the model; posterior.npz: how well it is known
+    goal.json      plan: the goal and the next best ones; plan.json: the way
+    followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended;
+                   followed_model.json, followed_posterior.npz: what is known with them
+    grasp.json     grasp
+    outcome.json   the verdict
+    report.html    the run as a page; maps.png, plan.png: its pictures
+    object.*       the model for other simulators: MJCF (xml), URDF, SDF
+
+`run.json` is replaced at once after the others are complete: what it does not know of was never
+finished, and is done again. A run goes on with what it reads back from its files, so that one
+that was stopped goes on exactly as one that was not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+from pushwise import __version__
+from pushwise.atomic_write import unfinished
+from pushwise.errors import PushwiseError
+from pushwise.identification.prior import Prior
+from pushwise.physics.model import Table
+from pushwise.physics.push import Finger
+from pushwise.records.log import PushLog
+from pushwise.records.log_file import LogWriter
+from pushwise.records.record import PushRecord
+from pushwise.sliding.outcome import Outcome, Phase, Settings
+from pushwise.sliding.run_files import read_json, read_phase, write_json, write_phase
+from pushwise.sliding.slide import Journal
+from pushwise.worlds.world import World
+
+__all__ = ["RunFolder", "facts", "load_run"]
+
+T = TypeVar("T")
+
+_FILES = (  # but for run.json
+    "grid.json",
+    "cloud.npz",
+    "log.csv",
+    "log.json",
+    "model.json",
+    "posterior.npz",
+    "goal.json",
+    "plan.json",
+    "followed.csv",
+    "followed.json",
+    "followed_model.json",
+    "followed_posterior.npz",
+    "grasp.json",
+    "outcome.json",
+    "report.html",
+    "maps.png",
+    "plan.png",
+    "object.xml",
+    "object.urdf",
+    "object.sdf",
+)
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A world that can go back to where it was; a real one simply is there."""
+
+    def state(self) -> dict[str, Any]:
+        """Return all that decides what happens next."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state."""
+
+
+class RunFolder(Journal):
+    """A journal that is kept in a folder."""
+
+    def __init__(
+        self,
+        path: Path,
+        about: Mapping[str, Any],
+        *,
+        force: bool = False,
+        tell: Callable[[Phase, str], None] | None = None,
+    ) -> None:
+        """Choose a folder, new or of a run that was stopped.
+
+        about: which object and world, and whatever else makes this run different from others.
+        force: overwrite a run with other settings, or a finished one.
+        """
+        super().__init__(tell)
+        self.path = Path(path)
+        self._about = dict(about)
+        self._force = force
+        self._world: World | None = None
+        self._done: Outcome | None = None
+        self._run: dict[str, Any] = {}
+
+    def begin(self, world: World, start: Outcome) -> None:
+        """Take the run up where it was stopped, or begin it."""
+        self._world, self._done = world, start
+        wanted = _described(self._about, start)
+        before = _taken(self.path, wanted, force=self._force)
+        if before is None:
+            self._run = {**wanted, "phases": {}, "pushes": 0, "pushing": 0.0, "world": None}
+            self._begin_anew()
+            return
+        self._run = before
+        with _complete(self.path / "run.json"):
+            self.seconds.update(before["phases"])
+            pushes, pushing, state = before["pushes"], before["pushing"], before["world"]
+        if isinstance(world, Restorable) and state is not None:
+            world.restore(state)
+        if pushes:
+            self.seconds.setdefault(Phase.EXPLORE, pushing)
+            self._cut_log()
+            self.records.extend(PushLog.load(self.path / "log.csv"))
+
+    def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
+        """Do what a phase does and keep it, or read what it found before."""
+        assert self._done is not None
+        if phase not in self._run["phases"]:
+            found = super().carry_out(phase, do)
+            write_phase(self.path, phase, found, self._done)
+            self._run["phases"] = dict(self.seconds)
+            self._commit()
+        read = read_phase(self.path, phase, self._done)
+        self._done = replace(self._done, **read.fields)
+        return cast("T", read.value)
+
+    def explored(self, record: PushRecord) -> None:
+        """Append a push to the log."""
+        super().explored(record)
+        assert self._done is not None
+        log = self.path / "log.csv"
+        if len(self.records) == 1:
+            for name in ("log.csv", "log.json"):  # of a run stopped before its first push
+                (self.path / name).unlink(missing_ok=True)
+            PushLog((), self._done.grid, self._done.finger.radius, record.noise).save(log)
+        with LogWriter(log) as writer:
+            writer.append(record)
+        self._run["pushes"] = len(self.records)
+        self._run["pushing"] = self.elapsed()
+        self._commit()
+
+    def end(self, outcome: Outcome) -> None:
+        """Write the verdict."""
+        write_json(self.path / "outcome.json", {"kind": "outcome", **facts(outcome)})
+
+    def _cut_log(self) -> None:
+        """Cut off the log what was never noted: a push that was written in part or in whole."""
+        path = self.path / "log.csv"
+        with LogWriter(path) as writer:
+            more = writer.pushes > self._run["pushes"]
+        if more:
+            LogWriter(path, drop_last=True).close()
+
+    def _commit(self) -> None:
+        """Note what is finished, and where the object is."""
+        if isinstance(self._world, Restorable):
+            self._run["world"] = self._world.state()
+        write_json(self.path / "run.json", self._run)
+
+    def _begin_anew(self) -> None:
+        """Make the folder, or remove what a run left in it; nothing else is touched.
+
+        The note comes first: stopped amid the removal, the folder still is that of a new run.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PushwiseError(f"{self.path} cannot be made ({error.strerror}).") from None
+        self._commit()
+        for name in _FILES:
+            (self.path / name).unlink(missing_ok=True)
+
+
+def load_run(path: Path | str) -> Outcome:
+    """Read a run, finished or not, as `slide` returns it."""
+    path = Path(path)
+    if not (path / "run.json").exists():
+        raise PushwiseError(f"{path} holds no run; give a folder that pushwise slide wrote.")
+    run = read_json(path / "run.json", kind="run")
+    with _complete(path / "run.json"):
+        outcome = Outcome(
+            Settings(**run["settings"]),
+            Table(run["table"]),
+            Finger(**run["finger"]),
+            Prior(**run["prior"]),
+            verdict="Not finished.",
+            seconds=dict(run["phases"]),
+        )
+    for phase in Phase:
+        if phase not in outcome.seconds:
+            break
+        outcome = replace(outcome, **read_phase(path, phase, outcome).fields)
+    if (path / "outcome.json").exists():
+        said = read_json(path / "outcome.json", kind="outcome")
+        with _complete(path / "outcome.json"):
+            outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
+    return outcome
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[None]:
+    """Name the file whose fields are missing, unknown or of the wrong kind."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise PushwiseError(
+            f"{file} is damaged, or of another version ({str(error).rstrip('.')}); "
+            "slide again with --force."
+        ) from None
+
+
+def facts(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome in short, for machines; SI units.
+
+    The goal is the one that counted in the end. How likely a fall is there is null where nobody
+    knows: where nothing was learned, and for a goal chosen on the way.
+    """
+    first, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
+    goal = followed.goal if followed else first.pose if first else None
+    return {
+        "success": outcome.success,
+        "verdict": outcome.verdict,
+        "explored": len(outcome.records),
+        "goal": None if goal is None else goal.tolist(),
+        "fall_probability": None if outcome.other_goal else outcome.fall_probability,
+        "planned_pushes": outcome.plan and len(outcome.plan.pushes),
+        "pushes": followed and len(followed.records),
+        "end": followed and str(followed.end),
+        "pose": followed and followed.pose.tolist(),
+        "error": followed and followed.error,
+        "raised": grasp and grasp.raised,
+        "seconds": dict(outcome.seconds),
+    }
+
+
+def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
+    """Return all that makes a run what it is, as JSON holds it."""
+    settings = {
+        "about": dict(about),
+        "pushwise": __version__,
+        "settings": asdict(start.settings),
+        "table": start.table.polygon.tolist(),
+        "finger": asdict(start.finger),
+        "prior": asdict(start.prior),
+    }
+    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **settings})))
+
+
+def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, Any] | None:
+    """Return the run that a folder holds, None to begin a new one.
+
+    Another run's folder is refused unless `force`, one without a run always.
+    """
+    note = path / "run.json"
+    # A run stopped before its first note was whole has done nothing else.
+    if not path.exists() or (path.is_dir() and {*os.listdir(path)} <= {unfinished(note).name}):
+        return None
+    if not note.exists():
+        raise PushwiseError(f"{path} exists and holds no run of ours; choose another folder.")
+    run = read_json(note, kind="run")
+    if force:
+        return None
+    for name, want in wanted.items():
+        have = run.get(name)
+        if have == want:
+            continue
+        if isinstance(have, dict) and isinstance(want, dict):
+            name = next(key for key in {**have, **want} if have.get(key) != want.get(key))
+            have, want = have.get(name), want.get(name)
+        raise PushwiseError(
+            f"{path} holds a run with {name} {have}, not {want}; "
+            "choose another folder, or add --force to overwrite it."
+        )
+    return run

@@ -1,0 +1,228 @@
+"""The MuJoCo model of a table, an object on it and what touches it.
+
+MuJoCo relaxes contact: the normal force of a contact is
+
+    f_n = D (k d |r| + b_n w_n + mu b_t |v_t|),      D = m d / (1 - d)
+
+with depth r, approach speed w_n, sliding speed v_t and impedance d (Computation, "Constraint
+model"; the last term is the relaxed cone's). So a contact that slides faster is loaded more, by
+up to everything with the default d = 0.9: this is why MuJoCo "loads the rim" of a turning
+object. Coulomb's law is what remains when D mu b_t |v_t| is small against the load. Hence:
+
+- a small impedance d, such that all feet together have the weight `_SHARE` of the object;
+- stiffness and damping at the limit of the time step, so that the object sinks in by 0.1 mm;
+- `solreffriction`, a damping b_t of friction alone, small but for stiction;
+- a large `impratio`: full friction from about 1 mm/s.
+
+A cell touches the table with a foot whose corners are its four Gauss points, as friction summed
+over the cell's square needs; corners of the whole square would brake rotation by 3 % too much
+(a 0.2 m square of 25 cells). The whole cell stands 0.5 mm higher: it holds at the table's edge.
+The finger is an upright cylinder with round ends, which MuJoCo calls a capsule.
+
+A free body's load is that of a stiff bed. With `own_weight` each cell slides up and down by
+itself on a root that moves in the plane: it carries its own weight, and nothing ever tips.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pushwise.errors import PushwiseError
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Finger
+from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
+
+__all__ = ["FLOOR", "TIME_STEP", "object_scene", "table_frame"]
+
+TIME_STEP = 0.002
+"""[s]"""
+FLOOR = -0.7
+"""Height of the floor, the table's top being 0 [m]."""
+
+_IMPRATIO = 1e4
+_SHARE = 1.0
+_STIFFNESS = 1.2 / TIME_STEP**2  # 1/s^2
+_DAMPING = 1.2 / TIME_STEP  # 1/s
+_FRICTION_DAMPING = 50.0  # 1/s
+_FINGER_IMPEDANCE = 0.1
+_FINGER_STIFFNESS = 0.4 / TIME_STEP**2
+_FINGER_DAMPING = 0.8 / TIME_STEP
+_FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
+_FINGER_HALF_HEIGHT = 0.02  # m
+# A push F at height z shifts the load by F z / (m g) along the push, which no planar model sees;
+# a robot pushes thin things with its fingertip just above the table, and so does this one.
+_PUSH_HEIGHT = 0.003  # m
+_FOOT = 0.0005  # m a foot stands out below its cell
+_RAIL = 0.001  # m; radius of the rails along the outline
+_ROOT = 1e-4  # mass of the root of cells with their own weight, over that of the object
+_DROP = 0.002  # m; how far such a cell sinks beyond the table's edge
+_TABLE = 0.02  # m; half the thickness of the table's top
+
+
+def object_scene(
+    model: ObjectModel,
+    table: Table,
+    finger: Finger,
+    *,
+    own_weight: bool = False,
+    bodies: str = "",
+    pairs: str = "",
+) -> str:
+    """Return MJCF of the table, the floor, the object and the finger.
+
+    own_weight: cells that carry their own weight, instead of one free body.
+    bodies, pairs: more MJCF of the world and of its contact pairs; a body of theirs may touch
+    the geoms cell0, cell1, ... of the object.
+    """
+    k = len(model.grid.outline)
+    touching = [
+        *_table_pairs(model, own_weight),
+        *(_finger_pair(i, finger) for i in range(k)),
+    ]
+    return f"""
+<mujoco model="pushwise">
+ <compiler angle="radian"/>
+ <option timestep="{TIME_STEP}" gravity="0 0 {-GRAVITY}" cone="elliptic" impratio="{_IMPRATIO}"
+  solver="Newton" tolerance="1e-10" integrator="Euler"/>
+ <default><geom contype="0" conaffinity="0"/></default>
+ <worldbody>
+  <geom name="floor" type="plane" size="5 5 0.1" pos="0 0 {FLOOR}" conaffinity="2"/>
+  {_table_geom(table)}
+  <body name="object">{_cells_on_a_root(model) if own_weight else _free_body(model)}</body>
+  <body name="finger">
+   <joint name="finger" type="slide" axis="1 0 0"/>
+   <joint type="slide" axis="0 1 0"/>
+   <geom name="finger" type="capsule" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
+    pos="0 0 {_PUSH_HEIGHT}" mass="{_FINGER_MASS}"/>
+  </body>
+  {bodies}
+ </worldbody>
+ <contact>{"".join(touching)}{pairs}</contact>
+</mujoco>"""
+
+
+def table_frame(table: Table) -> tuple[Array, Array, float]:
+    """Return centre (2,), half sides (2,) [m] and angle [rad] of a rectangular table."""
+    corners = table.polygon
+    sides = np.roll(corners, -1, axis=0) - corners
+    lengths = np.hypot(*sides.T)
+    square = len(corners) == 4 and abs(sides[0] @ sides[1]) < 1e-9 * lengths[0] * lengths[1]
+    if not square or not np.allclose(sides[0], -sides[2]):
+        raise PushwiseError(
+            f"this world needs a rectangular table; got a polygon of {len(corners)} corners."
+        )
+    angle = float(np.arctan2(sides[0, 1], sides[0, 0]))
+    return corners.mean(axis=0), 0.5 * lengths[:2], angle
+
+
+def _table_geom(table: Table) -> str:
+    """Return the table's top, a box whose upper side is at height 0."""
+    (x, y), (a, b), angle = table_frame(table)
+    return (
+        f'<geom name="table" type="box" size="{a} {b} {_TABLE}" pos="{x} {y} {-_TABLE}" '
+        f'euler="0 0 {angle}"/>'
+    )
+
+
+def _free_body(model: ObjectModel) -> str:
+    """Return the object's joint and geoms, in the grid frame."""
+    centres = model.grid.centres.tolist()
+    cells = "".join(_cell_geoms(model, i, x, y) for i, (x, y) in enumerate(centres))
+    return f"<freejoint/>{cells}{_rails(model.grid)}"
+
+
+def _cells_on_a_root(model: ObjectModel) -> str:
+    """Return a root that moves in the plane, and on it a body a cell that moves up and down."""
+    x, y = model.centre_of_mass
+    root = (
+        '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
+        '<joint type="hinge" axis="0 0 1"/>'
+        f'<geom type="sphere" size="0.001" pos="{x} {y} 0" mass="{_ROOT * model.total_mass}"/>'
+    )
+    cells = "".join(
+        f'<body pos="{x} {y} 0"><joint type="slide" axis="0 0 1" range="{-_DROP} 1" '
+        f'limited="true"/>{_cell_geoms(model, i, 0.0, 0.0)}</body>'
+        for i, (x, y) in enumerate(model.grid.centres.tolist())
+    )
+    return root + cells + _rails(model.grid)
+
+
+def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
+    """Return a cell's box, which carries its mass, and its foot, which rubs."""
+    half = 0.5 * model.grid.cell_size
+    if model.grid.heights[i] <= _FOOT:
+        raise PushwiseError(
+            f"MuJoCo needs objects higher than {1e3 * _FOOT:g} mm; cell {i} is "
+            f"{1e3 * model.grid.heights[i]:g} mm high."
+        )
+    height = 0.5 * (model.grid.heights[i] - _FOOT)
+    foot = half / 3**0.5
+    return (
+        f'<geom name="cell{i}" type="box" size="{half} {half} {height}" '
+        f'pos="{x} {y} {height + _FOOT}" mass="{model.mass[i]}" contype="2"/>'
+        f'<geom name="foot{i}" type="box" size="{foot} {foot} {2 * _FOOT}" '
+        f'pos="{x} {y} {2 * _FOOT}" mass="0"/>'
+    )
+
+
+def _rails(grid: CellGrid) -> str:
+    """Return what the finger touches: a rail a side, just above the table."""
+    height = min(_PUSH_HEIGHT, 0.5 * grid.heights.min())
+    corners = _inner_corners(grid.outline)
+    return "".join(
+        f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
+        f'fromto="{a[0]} {a[1]} {height} {b[0]} {b[1]} {height}"/>'
+        for i, (a, b) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True))
+    )
+
+
+def _inner_corners(outline: Array) -> Array:
+    """Return a polygon (k, 2) whose sides run inside those of the outline, a rail's radius away.
+
+    Rails are round because boxes end in faces that a finger gliding past would catch on.
+    """
+    side = np.roll(outline, -1, axis=0) - outline
+    normal = np.stack([-side[:, 1], side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
+    before = np.roll(normal, 1, axis=0)
+    # The two sides' offset lines meet at (n + m) / (1 + n . m); sharp corners are rounded off.
+    bend = np.maximum(1.0 + np.sum(normal * before, axis=1), 0.1)
+    corners: Array = outline + _RAIL * (normal + before) / bend[:, None]
+    # MuJoCo refuses a rail of no length, as a side of two radii between square corners gives.
+    none = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T) < 1e-6
+    corners[none] -= 0.01 * side[none]
+    return corners
+
+
+def _table_pairs(model: ObjectModel, own_weight: bool) -> list[str]:
+    """Return the contacts of feet and cells with the table, each with its own friction."""
+    # d / (1 - d) = share / number of contacts. A cell by itself has four, and MuJoCo takes a
+    # third of its mass: it moves freely in one direction of three.
+    contacts = 12 if own_weight else 4 * model.grid.n_cells
+    soft = _softness(_SHARE / (contacts + _SHARE), _STIFFNESS, _DAMPING)
+    return [
+        f'<pair geom1="table" geom2="{part}{i}" condim="3" friction="{mu} {mu}" {soft}/>'
+        for i, mu in enumerate(model.friction.tolist())
+        for part in ("foot", "cell")
+    ]
+
+
+def _finger_pair(rail: int, finger: Finger) -> str:
+    """Return the contact of the finger with a rail."""
+    mu = finger.friction
+    soft = _softness(_FINGER_IMPEDANCE, _FINGER_STIFFNESS, _FINGER_DAMPING)
+    return f'<pair geom1="finger" geom2="rail{rail}" condim="3" friction="{mu} {mu}" {soft}/>'
+
+
+def _softness(impedance: float, stiffness: float, damping: float) -> str:
+    """Return attributes of a contact of constant impedance.
+
+    MuJoCo divides the stiffness by the impedance twice and multiplies it once, and divides the
+    damping; undone here, `stiffness` [1/s^2] and `damping` [1/s] are what acts.
+    """
+    d = impedance
+    return (
+        f'solimp="{d} {d} 0.001" solref="{-stiffness * d} {-damping * d}" '
+        f'solreffriction="-1 {-_FRICTION_DAMPING * d}"'
+    )
