@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, PushRecord, identify, simulate
+from pushwise import (
+    CellGrid,
+    Finger,
+    ForcePush,
+    ObjectModel,
+    Physics,
+    Push,
+    PushRecord,
+    identify,
+    simulate,
+)
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import predicted_ends
 from pushwise.physics.constants import GRAVITY
@@ -34,7 +44,11 @@ def test_sliding_along_the_axes() -> None:
     nothing = ForcePush(0, (0.0, 0.0), 1e-3)
     for value, axis in zip(values, axes.T, strict=True):
         path = simulate(
-            model, nothing, (*-middle, 0.0), twist=(*(0.4 * axis), 0.0), dt=1e-3, anisotropy=A
+            model,
+            nothing,
+            (*-middle, 0.0),
+            twist=(*(0.4 * axis), 0.0),
+            physics=Physics(dt=1e-3, anisotropy=A),
         )
         way = path.pose[-1] - path.pose[0]
         expected = 0.4**2 / (2.0 * FRICTION * np.sqrt(value) * GRAVITY)
@@ -47,7 +61,11 @@ def test_friction_across_the_axes() -> None:
     model = square()
     v = np.array([0.3, 0.2])
     path = simulate(
-        model, ForcePush(0, (0.0, 0.0), 1e-4), twist=(*v, 0.0), dt=1e-4, until=1e-4, anisotropy=A
+        model,
+        ForcePush(0, (0.0, 0.0), 1e-4),
+        twist=(*v, 0.0),
+        until=1e-4,
+        physics=Physics(dt=1e-4, anisotropy=A),
     )
     slower = (path.twist[-1, :2] - v) / 1e-4
     v = path.twist[-1, :2]  # friction is that at the end of the step
@@ -63,19 +81,19 @@ def test_board_turned_with_everything_on_it() -> None:
         push = random_push(rng, model, Finger(), length=0.05, speed=0.05)
         th = rng.uniform(-3.0, 3.0)
         R = turned(th)
-        path = simulate(model, push, anisotropy=A)
+        path = simulate(model, push, physics=Physics(anisotropy=A))
         other = simulate(
             model,
             Push(R @ push.start, R @ push.velocity, push.duration),
             (0.0, 0.0, th),
-            anisotropy=R @ A @ R.T,
+            physics=Physics(anisotropy=R @ A @ R.T),
         )
         assert other.pose[-1, :2] == pytest.approx(R @ path.pose[-1, :2], abs=1e-7)
         assert other.pose[-1, 2] == pytest.approx(th + path.pose[-1, 2], abs=1e-6)
         plain = simulate(model, push)
-        assert simulate(model, push, anisotropy=np.eye(2)).pose[-1] == pytest.approx(
-            plain.pose[-1], abs=1e-8
-        )
+        assert simulate(model, push, physics=Physics(anisotropy=np.eye(2))).pose[
+            -1
+        ] == pytest.approx(plain.pose[-1], abs=1e-8)
         assert np.abs(path.pose[-1] - plain.pose[-1]).max() > 1e-4
 
 
@@ -91,7 +109,7 @@ def test_identified_with_the_matrix_given() -> None:
         R = turned(th)
         push = Push(R @ push.start, R @ push.velocity, push.duration)
         t = np.linspace(0.0, push.duration, 6)
-        pose = simulate(truth, push, (0.0, 0.0, th), anisotropy=A).pose_at(t)
+        pose = simulate(truth, push, (0.0, 0.0, th), physics=Physics(anisotropy=A)).pose_at(t)
         records.append(PushRecord(push, t, pose))
     seen = np.array([record.pose[-1] for record in records[10:]])
     errors = []
@@ -107,6 +125,6 @@ def test_no_matrix_of_a_board(bad: list[list[float]]) -> None:
     """Refuse a matrix that is not symmetric and positive definite, and the paper's friction."""
     push = ForcePush(0, (1.0, 0.0), 0.1)
     with pytest.raises(PushwiseError, match="anisotropy must be symmetric and positive definite"):
-        simulate(square(), push, anisotropy=bad)
+        simulate(square(), push, physics=Physics(anisotropy=bad))
     with pytest.raises(PushwiseError, match="lagged"):
-        simulate(square(), push, anisotropy=A, friction="lagged")
+        simulate(square(), push, physics=Physics(anisotropy=A, friction="lagged"))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, fsolve
 
-from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Path, Push, simulate
+from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Physics, Push, Trajectory, simulate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.simulate import Mode
 from random_pushes import random_blob, random_push
@@ -21,7 +21,7 @@ def uniform(outline: np.ndarray, cell_size: float, mass: float, friction: float)
     return ObjectModel(grid, np.full(grid.n_cells, mass / grid.n_cells), friction)
 
 
-def at_centre(model: ObjectModel, path: Path) -> np.ndarray:
+def at_centre(model: ObjectModel, path: Trajectory) -> np.ndarray:
     """Return velocity of the centre of mass and omega at each instant, shape (T + 1, 3)."""
     cos, sin = np.cos(path.pose[:, 2]), np.sin(path.pose[:, 2])
     cx, cy = model.centre_of_mass
@@ -30,7 +30,7 @@ def at_centre(model: ObjectModel, path: Path) -> np.ndarray:
     return np.column_stack([vx - w * y, vy + w * x, w])
 
 
-def energy(model: ObjectModel, path: Path) -> np.ndarray:
+def energy(model: ObjectModel, path: Trajectory) -> np.ndarray:
     """Return the kinetic energy at each instant [J]."""
     v = at_centre(model, path)
     linear = model.total_mass * np.sum(v[:, :2] ** 2, axis=1)
@@ -40,7 +40,7 @@ def energy(model: ObjectModel, path: Path) -> np.ndarray:
 def test_sliding_block_stops_where_coulomb_says() -> None:
     """Slide a block: v^2 / (2 mu g)."""
     block = uniform(SQUARE, 0.04, 1.0, 0.5)
-    path = simulate(block, NOTHING, twist=(1.0, 0.0, 0.0), dt=1e-3)
+    path = simulate(block, NOTHING, twist=(1.0, 0.0, 0.0), physics=Physics(dt=1e-3))
     assert path.pose[-1, 0] == pytest.approx(1.0 / (2 * 0.5 * GRAVITY), rel=0.005)
     assert np.abs(path.pose[-1, 1:]).max() < 1e-9
 
@@ -51,7 +51,11 @@ def test_spinning_disc_slows_as_coulomb_says() -> None:
     angle = np.linspace(0, 2 * np.pi, 180, endpoint=False)
     outline = radius * np.column_stack([np.cos(angle), np.sin(angle)])
     path = simulate(
-        uniform(outline, 0.004, 0.7, mu), NOTHING, twist=(0.0, 0.0, spin), dt=1e-3, until=0.1
+        uniform(outline, 0.004, 0.7, mu),
+        NOTHING,
+        twist=(0.0, 0.0, spin),
+        until=0.1,
+        physics=Physics(dt=1e-3),
     )
     slowing = (path.twist[0, 2] - path.twist[-1, 2]) / path.t[-1]
     assert slowing == pytest.approx(4 * mu * GRAVITY / (3 * radius), rel=0.01)
@@ -63,7 +67,9 @@ def test_off_centre_square_turns_at_the_exact_rate(cells: int, points: int, rel:
     # Friction is made so strong that inertia does not show; its size does not matter otherwise.
     square = uniform(SQUARE, 0.2 / cells, 1.0, 5e5)
     push = Push(start=(-0.11, 0.03), velocity=(0.1, 0.0), duration=0.1)
-    path = simulate(square, push, finger=Finger(0.01, 10.0), dt=1e-4, until=1e-4, points=points)
+    path = simulate(
+        square, push, finger=Finger(0.01, 10.0), until=1e-4, physics=Physics(dt=1e-4, points=points)
+    )
     assert path.mode[0] == Mode.STICK
     assert path.twist[-1, 2] == pytest.approx(-0.20983, rel=rel)
 
@@ -89,7 +95,7 @@ def test_three_feet_match_a_root_finder(height: float, finger_friction: float, m
     speed, dt = 0.05, 1e-4
     push = Push(start=(-0.1, height), velocity=(speed, 0.0), duration=1.0)
     finger = Finger(0.01, finger_friction)
-    path = simulate(model, push, finger=finger, dt=dt, until=dt, points=1)
+    path = simulate(model, push, finger=finger, until=dt, physics=Physics(dt=dt, points=1))
     assert path.mode[0] == mode
     arm = feet - np.array([-0.09, height])
 
@@ -116,7 +122,7 @@ def test_free_spin_conserves_momentum() -> None:
     grid = CellGrid.from_outline(SQUARE + 0.07, cell_size=0.02)
     rng = np.random.default_rng(1)
     model = ObjectModel(grid, rng.uniform(0.01, 0.5, grid.n_cells), 0.0)
-    path = simulate(model, NOTHING, twist=(0.3, -0.2, 9.0), dt=1e-3, until=1.0)
+    path = simulate(model, NOTHING, twist=(0.3, -0.2, 9.0), until=1.0, physics=Physics(dt=1e-3))
     v = at_centre(model, path)
     assert np.abs(v - v[0]).max() < 1e-9
     cos, sin = np.cos(path.pose[:, 2]), np.sin(path.pose[:, 2])
@@ -131,7 +137,9 @@ def test_energy_never_grows_without_a_push(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = random_blob(rng)
     twist = rng.normal(size=3) * np.array([0.5, 0.5, 10.0])
-    path = simulate(model, NOTHING, twist=twist, dt=float(rng.choice([1e-3, 1e-2])))
+    path = simulate(
+        model, NOTHING, twist=twist, physics=Physics(dt=float(rng.choice([1e-3, 1e-2])))
+    )
     e = energy(model, path)
     assert (np.diff(e) <= 1e-12 * e[0]).all()
     assert e[-1] < 1e-5 * e[0]
@@ -144,7 +152,7 @@ def test_finger_does_the_work_friction_takes() -> None:
     for _ in range(20):
         model = random_blob(rng)
         push = random_push(rng, model, finger, length=0.05, speed=0.3)
-        path = simulate(model, push, finger=finger, dt=1e-3)
+        path = simulate(model, push, finger=finger, physics=Physics(dt=1e-3))
         touched = path.mode != Mode.SEPARATE
         arm = path.contact - path.pose[1:, :2]
         vx, vy, w = path.twist[1:].T

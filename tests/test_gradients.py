@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Push, Table
-from pushwise.physics.kernel_inputs import Settings, action_of, body_of, ground_of
+from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Physics, Push, Table
+from pushwise.physics.kernel_inputs import action_of, body_of, ground_of
 from pushwise.physics.kernels.adjoint import roll_adjoint
 from pushwise.physics.kernels.rollout import DONE, Track, roll
 from pushwise.physics.simulate import Mode
@@ -27,7 +27,8 @@ class Case:
     model: ObjectModel
     push: Push | ForcePush
     finger: Finger
-    settings: Settings
+    table: Table | None
+    physics: Physics
     pose: Array
     twist: Array
     until: float
@@ -35,12 +36,12 @@ class Case:
     def track(self) -> Track | None:
         """Roll out; None when the object tips."""
         ending, _, track = roll(
-            body_of(self.model, self.settings),
-            ground_of(self.model, self.settings),
+            body_of(self.model, self.physics),
+            ground_of(self.model, self.table, self.physics),
             action_of(self.model, self.push, self.finger),
             self.pose,
             self.twist,
-            self.settings.dt,
+            self.physics.dt,
             self.until,
             False,
             None,
@@ -92,8 +93,8 @@ def worst_error(case: Case, rng: np.random.Generator) -> float | None:
 
     model = case.model
     bar = roll_adjoint(
-        body_of(model, case.settings),
-        ground_of(model, case.settings),
+        body_of(model, case.physics),
+        ground_of(model, case.table, case.physics),
         action_of(model, case.push, case.finger),
         track,
         pose_bar,
@@ -158,8 +159,8 @@ def random_case(
     twist = np.zeros(3)
     if rng.uniform() < 0.4:
         twist = rng.normal(size=3) * np.array([0.05, 0.05, 0.5])
-    settings = Settings(table, dt, load, anisotropy=anisotropy)  # type: ignore[arg-type]
-    return Case(model, push, finger, settings, np.zeros(3), twist, 20 * dt)
+    physics = Physics(dt, load, anisotropy=anisotropy)  # type: ignore[arg-type]
+    return Case(model, push, finger, table, physics, np.zeros(3), twist, 20 * dt)
 
 
 def check(count: int, draw: Callable[[], Case | None], rng: np.random.Generator) -> None:
@@ -196,7 +197,7 @@ def test_one_step(kind: str) -> None:
         case = random_case(rng)
         if kind == "separate":  # an object that moves by itself: one at rest has no derivatives
             twist = rng.normal(size=3) * np.array([0.2, 0.2, 3.0])
-            case = replace(case, twist=twist, settings=replace(case.settings, dt=5e-3))
+            case = replace(case, twist=twist, physics=replace(case.physics, dt=5e-3))
         track = case.track()
         assert track is not None
         for k in rng.permutation(len(track.mode)):
@@ -205,11 +206,11 @@ def test_one_step(kind: str) -> None:
                 push = case.push
                 assert isinstance(push, Push)
                 later = Push(track.finger[k], push.velocity, push.duration)
-                settings = replace(case.settings, dt=dt)
+                physics = replace(case.physics, dt=dt)
                 single = replace(
                     case,
                     push=later,
-                    settings=settings,
+                    physics=physics,
                     pose=track.pose[k].copy(),
                     twist=track.twist[k].copy(),
                     until=dt,
@@ -229,7 +230,7 @@ def test_whole_push() -> None:
 
     def draw() -> Case | None:
         case = random_case(rng)
-        case = replace(case, until=float(rng.choice([10, 30, 110])) * case.settings.dt)
+        case = replace(case, until=float(rng.choice([10, 30, 110])) * case.physics.dt)
         track = case.track()
         assert track is not None
         seen.update(track.mode[:, 0].tolist())
@@ -253,7 +254,7 @@ def test_wedged() -> None:
         velocity = 0.05 * np.array([np.cos(angle), np.sin(angle)])
         push = Push(np.array([0.0201, 0.0201]), velocity, 1.0)
         finger = Finger(0.01, rng.uniform(0.05, 1.0))
-        case = Case(model, push, finger, Settings(dt=0.01), np.zeros(3), np.zeros(3), 0.2)
+        case = Case(model, push, finger, None, Physics(dt=0.01), np.zeros(3), np.zeros(3), 0.2)
         track = case.track()
         assert track is not None
         seen.update(track.mode[:, 0].tolist())
@@ -271,7 +272,7 @@ def test_above_the_table(anisotropy: list[list[float]] | None) -> None:
 
     def draw() -> Case | None:
         case = random_case(rng, height=0.02 if anisotropy is None else 0.0, anisotropy=anisotropy)
-        case = replace(case, until=float(rng.choice([10, 30, 60])) * case.settings.dt)
+        case = replace(case, until=float(rng.choice([10, 30, 60])) * case.physics.dt)
         track = case.track()
         assert track is not None
         seen.update(track.mode[:, 0].tolist())
@@ -307,6 +308,6 @@ def test_force_push() -> None:
         case = random_case(rng)
         n = case.model.grid.n_cells
         push = ForcePush(int(rng.integers(n)), rng.normal(size=2) * 5.0, 0.02)
-        return replace(case, push=push, settings=replace(case.settings, dt=1e-3), until=0.04)
+        return replace(case, push=push, physics=replace(case.physics, dt=1e-3), until=0.04)
 
     check(50, draw, rng)

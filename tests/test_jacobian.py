@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pushwise import Finger
+from pushwise import Finger, Physics
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import Settings, action_of, body_of, ground_of, time_step
+from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
 from pushwise.physics.kernels.adjoint import roll_adjoint
 from pushwise.physics.kernels.jacobian import MOMENTS, roll_jacobian
 from pushwise.physics.kernels.rollout import roll
@@ -20,15 +20,15 @@ def test_jacobian_agrees_with_the_adjoint(
 ) -> None:
     """Contract the Jacobian with random weights: the adjoint's gradient, to rounding."""
     rng = np.random.default_rng(0)
-    settings = Settings(anisotropy=anisotropy)
+    physics = Physics(anisotropy=anisotropy)
     for _ in range(10):
         model = library_model(rng)
         n = model.grid.n_cells
         finger = Finger(0.008, 0.4, height)
         push = random_push(rng, model, finger, length=0.05, speed=0.1)
-        body, ground = body_of(model, settings), ground_of(model, settings)
+        body, ground = body_of(model, physics), ground_of(model, None, physics)
         action = action_of(model, push, finger)
-        start, dt = np.zeros(3), time_step(push, finger, settings)
+        start, dt = np.zeros(3), time_step(push, finger, physics)
         _, _, track = roll(body, ground, action, start, start, dt, push.duration, False, None)
         by_pose = rng.normal(size=track.pose.shape)
         by_impulse = rng.normal(size=track.impulse.shape)

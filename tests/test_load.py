@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pushwise import CellGrid, Finger, ObjectModel, Push, Table, simulate
+from pushwise import CellGrid, Finger, ObjectModel, Physics, Push, Table, simulate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.load import carried, spread
 
@@ -99,7 +99,14 @@ def test_plank_tips_when_its_centre_of_mass_leaves_the_table(load: str, heavy_en
     model = plank(heavy_end)
     table = Table.rectangle(1.0, 0.7)
     push = Push(start=(0.18, 0.0), velocity=(0.05, 0.0), duration=6.0)
-    path = simulate(model, push, (0.3, 0.0, 0.0), finger=Finger(0.01, 0.3), table=table, load=load)
+    path = simulate(
+        model,
+        push,
+        (0.3, 0.0, 0.0),
+        finger=Finger(0.01, 0.3),
+        table=table,
+        physics=Physics(load=load),
+    )
     assert path.tipped
     assert path.pose[-1, 0] + model.centre_of_mass[0] == pytest.approx(0.5, abs=0.012)
     assert abs(path.pose[-1, 2]) < 1e-3

@@ -29,7 +29,9 @@ def test_the_hammer_rests_as_told(own_weight: bool, load: Literal["rigid", "own"
     for case in list(cases())[2:]:
         world = pw.worlds.MuJoCo(case.model, finger=case.finger, own_weight=own_weight)
         end = world.push(case.push).pose[-1]
-        exact = pw.simulate(case.model, case.push, finger=case.finger, load=load).pose[-1]
+        exact = pw.simulate(
+            case.model, case.push, finger=case.finger, physics=pw.Physics(load=load)
+        ).pose[-1]
         centres = case.model.grid.centres
         apart = np.hypot(*(placed(centres, end) - placed(centres, exact)).T)
         assert apart.mean() < 0.008

@@ -10,6 +10,7 @@ from pushwise import (
     Finger,
     ForcePush,
     ObjectModel,
+    Physics,
     Push,
     SimulationError,
     objects,
@@ -18,14 +19,14 @@ from pushwise import (
 )
 from pushwise.errors import PushwiseError
 from pushwise.physics.kernels.contact import nearest_feature
-from pushwise.physics.simulate import Mode, Path
+from pushwise.physics.simulate import Mode, Trajectory
 from random_pushes import library_models, random_blob, random_push
 
 HAMMER = objects.load("hammer").model
 PUSH = Push(start=(-0.3, 0.0), velocity=(0.1, 0.0), duration=2.0)
 
 
-def gaps(model: ObjectModel, path: Path, radius: float) -> np.ndarray:
+def gaps(model: ObjectModel, path: Trajectory, radius: float) -> np.ndarray:
     """Return the distance between finger and outline at each instant [m]."""
     ox, oy = (np.ascontiguousarray(column) for column in model.grid.outline.T)
     found = []
@@ -47,7 +48,7 @@ def test_time_step_does_not_show() -> None:
             push = random_push(rng, model, finger, length=0.05, speed=speed)
             path = simulate(model, push, finger=finger)
             dt = float(np.median(np.diff(path.t)))
-            fine = simulate(model, push, finger=finger, dt=dt / 2)
+            fine = simulate(model, push, finger=finger, physics=Physics(dt=dt / 2))
             change = path.pose[-1] - fine.pose[-1]
             shift.append(np.hypot(change[0], change[1]))
             turn.append(abs(change[2]))
@@ -168,10 +169,10 @@ def test_lagged_friction_follows_the_paper_and_agrees_when_straight() -> None:
     model = ObjectModel(grid, np.full(grid.n_cells, 0.005), 0.3)
     twist = (0.2, 0.0, 0.0)
     coulomb = simulate(model, push, twist=twist, until=0.02)
-    lagged = simulate(model, push, twist=twist, until=0.02, friction="lagged")
+    lagged = simulate(model, push, twist=twist, until=0.02, physics=Physics(friction="lagged"))
     assert lagged.pose[-1] == pytest.approx(coulomb.pose[-1], abs=5e-5)
     with pytest.raises(PushwiseError, match="use a ForcePush"):
-        simulate(model, PUSH, friction="lagged")
+        simulate(model, PUSH, physics=Physics(friction="lagged"))
 
 
 def test_batch_equals_one_by_one() -> None:

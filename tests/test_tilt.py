@@ -7,13 +7,14 @@ from pushwise import Finger, PushRecord, identify, objects, simulate
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.physics.constants import GRAVITY, STICTION_SPEED
-from pushwise.physics.kernel_inputs import Settings, body_of, ground_of, time_step
+from pushwise.physics.kernel_inputs import body_of, ground_of, time_step
 from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
 from pushwise.physics.kernels.rollout import DONE, Action, Track, roll
 from pushwise.physics.kernels.step import EVEN_BOARD
 from pushwise.physics.kernels.substep import Body
 from pushwise.physics.kernels.support import Ground
 from pushwise.physics.kernels.tilt import tilt_of, tilted
+from pushwise.physics.model import Physics
 from random_pushes import library_model, random_push
 
 Array = np.ndarray
@@ -179,13 +180,13 @@ def test_identified_with_the_height() -> None:
         np.zeros(18),
         duration,
         duration,
-        np.array([time_step(push, finger, Settings()) for push in pushes]),
+        np.array([time_step(push, finger, Physics()) for push in pushes]),
         finger.radius,
         finger.friction,
         finger.height,
         0.001,
         False,
     )
-    body, ground = body_of(truth, Settings()), ground_of(truth, Settings())
+    body, ground = body_of(truth, Physics()), ground_of(truth, None, Physics())
     assert roll_ends(body, ground, fingers, np.zeros((18, 3)), ends)
     assert ends == pytest.approx(np.array([record.pose[-1] for record in records]), abs=1e-12)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pushwise import export, objects, worlds
     from pushwise.errors import PushwiseError, SimulationError
+    from pushwise.identification.belief import Belief
     from pushwise.identification.identify import identify
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
     from pushwise.model_files import load, save
     from pushwise.physics.gradients import loss_and_gradient
-    from pushwise.physics.model import ObjectModel, Table
+    from pushwise.physics.model import ObjectModel, Physics, Table
     from pushwise.physics.push import Finger, ForcePush, Push
-    from pushwise.physics.simulate import Path, simulate, simulate_batch
+    from pushwise.physics.simulate import Trajectory, simulate, simulate_batch
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
     from pushwise.records.log import PushLog
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pushwise.sliding.slide import slide
 
 __all__ = [
+    "Belief",
     "CellGrid",
     "Finger",
     "Followed",
@@ -40,7 +42,7 @@ __all__ = [
     "Identification",
     "ObjectModel",
     "Outcome",
-    "Path",
+    "Physics",
     "Plan",
     "Prior",
     "Push",
@@ -50,6 +52,7 @@ __all__ = [
     "Scan",
     "SimulationError",
     "Table",
+    "Trajectory",
     "choose_goal",
     "cut_pushes",
     "export",
@@ -72,6 +75,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Belief": "pushwise.identification.belief",
     "CellGrid": "pushwise.shape.grid",
     "Finger": "pushwise.physics.push",
     "Followed": "pushwise.sliding.follow",
@@ -80,7 +84,7 @@ _HOMES = {
     "Identification": "pushwise.identification.result",
     "ObjectModel": "pushwise.physics.model",
     "Outcome": "pushwise.sliding.outcome",
-    "Path": "pushwise.physics.simulate",
+    "Physics": "pushwise.physics.model",
     "Plan": "pushwise.planning.plan",
     "Prior": "pushwise.identification.prior",
     "Push": "pushwise.physics.push",
@@ -90,6 +94,7 @@ _HOMES = {
     "Scan": "pushwise.shape.scan",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
+    "Trajectory": "pushwise.physics.simulate",
     "choose_goal": "pushwise.planning.goals",
     "cut_pushes": "pushwise.records.recordings.cut_pushes",
     "follow": "pushwise.sliding.follow",

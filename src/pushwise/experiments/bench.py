@@ -23,7 +23,7 @@ from pushwise import objects
 from pushwise.experiments.mujoco_push import MuJoCoPush
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.physics.gradients import loss, loss_and_gradient
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.paper.lagged_step import lagged_step, lagged_twist
 from pushwise.physics.paper.lcp import lcp_step
 from pushwise.physics.push import Finger, Push
@@ -107,10 +107,10 @@ def _against_mujoco() -> list[Row]:
     hammer = objects.load("hammer").model
     finger = Finger()
     dt = 0.01  # the finger moves 1 mm a step, twice the default
-    ours = simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt)
-    exact = simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt / 64)
+    ours = simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt))
+    exact = simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt / 64))
     error = mean_cell_error(hammer.grid, ours.pose[-1], exact.pose[-1])
-    time = best(lambda: simulate(hammer, HAMMER_PUSH, finger=finger, dt=dt), 20)
+    time = best(lambda: simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt)), 20)
     other = MuJoCoPush(hammer, HAMMER_PUSH, finger, timestep=0.002)
     other_time = best(other.run, 2)
     detail = (

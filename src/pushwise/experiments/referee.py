@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from json import dumps
 from pathlib import Path
@@ -23,7 +23,7 @@ from pushwise import objects
 from pushwise.atomic_write import write_text
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import outline_distance, placed
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
 from pushwise.shape.grid import CellGrid
@@ -37,7 +37,7 @@ __all__ = ["Verdict", "cases", "judge", "run"]
 
 _SPEED = 0.1  # m/s
 _GAP = 0.001  # m between finger and object at the start
-_EXACT = {"dt": 2e-4, "points": 8}
+_EXACT = Physics(dt=2e-4, points=8)
 _COLOURS = {
     "exact, own": "#000000",
     "exact, rigid": "#888888",
@@ -129,7 +129,9 @@ def _clear(
 def judge(case: Case) -> list[Verdict]:
     """Make one push in every world that is installed."""
     own, rigid = (
-        simulate(case.model, case.push, finger=case.finger, load=load, **_EXACT).pose[-1]  # type: ignore[arg-type]
+        simulate(
+            case.model, case.push, finger=case.finger, physics=replace(_EXACT, load=load)
+        ).pose[-1]
         for load in ("own", "rigid")
     )
     ends: list[tuple[str, Array, float]] = [

@@ -59,7 +59,7 @@ def next_push(
                 start,
                 finger=found.finger,
                 until=push.duration,
-                anisotropy=posterior.problem.anisotropy,
+                physics=posterior.problem.physics,
             )
             problem = Problem(
                 found.model.grid,

@@ -32,7 +32,6 @@ from pushwise.identification.outliers import check_records
 from pushwise.identification.prior import Prior
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernel_inputs import (
-    Settings,
     action_of,
     body_of,
     clear_start,
@@ -41,7 +40,7 @@ from pushwise.physics.kernel_inputs import (
 )
 from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
 from pushwise.physics.kernels.rollout import DONE, roll
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -88,7 +87,7 @@ class Problem:
     left_out: frozenset[int] = frozenset()
     """Records that contradict the others: they tell nothing."""
     anisotropy: ArrayLike | None = None
-    """Of the board, as in `physics.prepare.Settings`."""
+    """Of the board, as in `Physics`."""
 
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and factor the prior."""
@@ -122,7 +121,7 @@ class Problem:
         """The records with nothing but their first and last pose."""
         self.steps = [_step(record.push, self.finger) for record in self.records]
         """Time steps of the simulations [s], one a record."""
-        self.settings = Settings(anisotropy=self.anisotropy)
+        self.physics = Physics(anisotropy=self.anisotropy)
 
     @property
     def seconds(self) -> float:
@@ -227,7 +226,7 @@ class Problem:
     ) -> tuple[Array, Array, Array, Array]:
         """Simulate one record: pose residuals and Jacobian, force residuals and Jacobian."""
         record = self.records[i]
-        body, ground = body_of(model, self.settings), ground_of(model, self.settings)
+        body, ground = body_of(model, self.physics), ground_of(model, None, self.physics)
         push = record.push if calibration is None else calibration.push(record.push)
         action = action_of(model, push, finger)
         action = action._replace(t=action.t - record.t[0], duration=action.duration - record.t[0])
@@ -296,4 +295,4 @@ def _step(push: Push | ForcePush, finger: Finger) -> float:
     if isinstance(push, Push):
         travel = min(STEP_TRAVEL, 0.5 * finger.radius)
         coarse = travel / float(np.hypot(*push.velocity))
-    return time_step(push, finger, Settings(dt=coarse))
+    return time_step(push, finger, Physics(dt=coarse))

@@ -18,13 +18,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import (
     ClearStart,
-    Load,
-    Settings,
     action_of,
     body_of,
     clear_start,
@@ -32,9 +29,10 @@ from pushwise.physics.kernel_inputs import (
     time_step,
 )
 from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
-from pushwise.physics.kernels.rollout import DONE, Action, Track, roll
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.kernels.rollout import DONE, TIPPED, Action, Track, roll
+from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
+from pushwise.physics.simulate import Setting
 from pushwise.typing import Array
 
 __all__ = ["Gradient", "Observed", "loss", "loss_and_gradient"]
@@ -97,14 +95,10 @@ def loss(
     form: Form = "rollout",
     finger: Finger | None = None,
     table: Table | None = None,
-    dt: float | None = None,
-    load: Load = "own",
-    points: int = 2,
-    anisotropy: ArrayLike | None = None,
+    physics: Physics = Physics(),
 ) -> float:
     """Return the loss [m] of a model on records; arguments as in `loss_and_gradient`."""
-    settings = Settings(table, dt, load, "coulomb", points, anisotropy)
-    return _total(model, records, form, finger or Finger(), settings, None)
+    return _total(model, records, form, Setting(finger or Finger(), table, physics), None)
 
 
 def loss_and_gradient(
@@ -114,16 +108,12 @@ def loss_and_gradient(
     form: Form = "rollout",
     finger: Finger | None = None,
     table: Table | None = None,
-    dt: float | None = None,
-    load: Load = "own",
-    points: int = 2,
-    anisotropy: ArrayLike | None = None,
+    physics: Physics = Physics(),
 ) -> tuple[float, Gradient]:
     """Return the loss [m] of a model on records, and its gradient.
 
-    `form` is described above; `table`, `dt`, `load`, `points` and `anisotropy` are those of
-    `simulate`. A finger that an observed pose overlaps by noise, at most half its radius, is taken
-    to touch.
+    `form` is described above; `table` and `physics` are those of `simulate`. A finger that an
+    observed pose overlaps by noise, at most half its radius, is taken to touch.
 
     Raises SimulationError, naming the record, when a push cannot be predicted to its last sample.
     """
@@ -138,9 +128,8 @@ def loss_and_gradient(
         np.zeros((count, 2)),
         np.zeros((count, 2)),
     )
-    settings = Settings(table, dt, load, "coulomb", points, anisotropy)
     parts: list[tuple[float, float]] = []
-    total = _total(model, records, form, finger or Finger(), settings, (into, parts))
+    total = _total(model, records, form, Setting(finger or Finger(), table, physics), (into, parts))
     friction = sum(part[0] for part in parts)
     radius = sum(part[1] for part in parts)
     return total, Gradient(
@@ -152,15 +141,17 @@ def _total(
     model: ObjectModel,
     records: Sequence[Observed],
     form: Form,
-    finger: Finger,
-    settings: Settings,
+    setting: Setting,
     into: tuple[Gradient, list[tuple[float, float]]] | None,
 ) -> float:
     """Sum the loss over all stretches, and add their gradients to `into` if given."""
     if form not in ("one-step", "rollout"):
         raise PushwiseError(f"form must be 'one-step' or 'rollout'; got {form!r}.")
-    body = body_of(model, settings)
-    ground = ground_of(model, settings)
+    finger, physics = setting.finger, setting.physics
+    if physics.friction == "lagged":
+        raise PushwiseError("losses are of Coulomb friction; friction must be 'coulomb'.")
+    body = body_of(model, physics)
+    ground = ground_of(model, setting.table, physics)
     centroid = model.grid.centres.mean(axis=0)
     spread = float(np.mean(np.sum((model.grid.centres - centroid) ** 2, axis=1)))
     total = 0.0
@@ -175,7 +166,7 @@ def _total(
             action,
             start.pose,
             stretch.twist,
-            time_step(push, finger, settings),
+            time_step(push, finger, physics),
             float(stretch.t[-1]),
             False,
             None,
@@ -184,7 +175,11 @@ def _total(
             raise SimulationError(
                 f"{name}: the model cannot follow this push beyond "
                 f"t = {stretch.begin + track.t[-1]:.4f} s of {stretch.begin + stretch.t[-1]:.4f} s "
-                + ("(the object tips over the table's edge)." if ending == 1 else "(no solution).")
+                + (
+                    "(the object tips over the table's edge)."
+                    if ending == TIPPED
+                    else "(no solution)."
+                )
             )
         value, pose_bar = _distance(track, stretch, centroid, spread)
         total += value

@@ -5,13 +5,10 @@ Where a simulated push may start: a pose that noise put under the finger is move
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.contact import feature_normal, nearest_feature
@@ -19,69 +16,24 @@ from pushwise.physics.kernels.rollout import Action, finger_at
 from pushwise.physics.kernels.step import EVEN_BOARD, Board
 from pushwise.physics.kernels.substep import Body
 from pushwise.physics.kernels.support import Ground
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array
 
 __all__ = ["ClearStart", "clear_start"]
-
-Load = Literal["own", "rigid"]
-Friction = Literal["coulomb", "lagged"]
 
 STEP_TRAVEL = 5e-4  # m; how far the finger moves in a step by default
 FORCE_STEP = 1e-3  # s; the default step under a force
 EMPTY = np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """Choices of the physics that `simulate` and the gradients share.
-
-    table: the table's edge, or None for a table without one.
-    dt: time step [s]; by default the finger moves half a millimetre, or half its radius.
-    load: how weight rests on the table, see `load`.
-    friction: Coulomb's at the end of the step, or the paper's, lagged, under a `ForcePush`.
-    points: friction points along a cell's side; a cell has points x points of them.
-    anisotropy: of a board that rubs more in one direction than in another, a symmetric positive
-    definite matrix A (2, 2) in table axes: the coefficient of friction along a principal axis is
-    the object's times the root of the eigenvalue; see `step`. None is a board that does not.
-    """
-
-    table: Table | None = None
-    dt: float | None = None
-    load: Load = "own"
-    friction: Friction = "coulomb"
-    points: int = 2
-    anisotropy: ArrayLike | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what no simulation could use."""
-        if self.dt is not None and not (np.isfinite(self.dt) and self.dt > 0):
-            raise PushwiseError(f"dt must be a positive number of seconds; got {self.dt!r}.")
-        if self.load not in ("own", "rigid"):
-            raise PushwiseError(f"load must be 'own' or 'rigid'; got {self.load!r}.")
-        if self.friction not in ("coulomb", "lagged"):
-            raise PushwiseError(f"friction must be 'coulomb' or 'lagged'; got {self.friction!r}.")
-        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 1:
-            raise PushwiseError(f"points must be a whole number from 1; got {self.points!r}.")
-        if self.anisotropy is not None:
-            A = finite_array("anisotropy", self.anisotropy, (2, 2))
-            skew = np.abs(A - A.T).max() > 1e-9 * np.abs(A).max()
-            if skew or np.linalg.eigvalsh(A).min() <= 0.0:
-                raise PushwiseError(
-                    f"anisotropy must be symmetric and positive definite; got {A.tolist()}."
-                )
-            if self.friction == "lagged":
-                raise PushwiseError("friction 'lagged' is the paper's; it has no anisotropy.")
-
-    @property
-    def board(self) -> Board:
-        """The root of the board's matrix, as the compiled code takes it."""
-        if self.anisotropy is None:
-            return EVEN_BOARD
-        value, axes = np.linalg.eigh(np.asarray(self.anisotropy, float))
-        root = (axes * np.sqrt(value)) @ axes.T
-        return Board(False, float(root[0, 0]), float(root[0, 1]), float(root[1, 1]))
+def board_of(physics: Physics) -> Board:
+    """Return the root of the board's matrix, as the compiled code takes it."""
+    if physics.anisotropy is None:
+        return EVEN_BOARD
+    value, axes = np.linalg.eigh(np.asarray(physics.anisotropy, float))
+    root = (axes * np.sqrt(value)) @ axes.T
+    return Board(False, float(root[0, 0]), float(root[0, 1]), float(root[1, 1]))
 
 
 def friction_points(model: ObjectModel, points: int) -> Array:
@@ -99,9 +51,9 @@ def friction_points(model: ObjectModel, points: int) -> Array:
     return spread
 
 
-def body_of(model: ObjectModel, settings: Settings) -> Body:
+def body_of(model: ObjectModel, physics: Physics) -> Body:
     """Return moments, friction points and outline of a model."""
-    b = friction_points(model, settings.points)
+    b = friction_points(model, physics.points)
     centre = model.centre_of_mass
     outline = model.grid.outline
     reach = np.sqrt(max(np.sum(b**2, axis=1).max(), np.sum(outline**2, axis=1).max()))
@@ -118,19 +70,19 @@ def body_of(model: ObjectModel, settings: Settings) -> Body:
     )
 
 
-def ground_of(model: ObjectModel, settings: Settings) -> Ground:
-    """Return own weights, friction coefficients and the table's edge."""
-    each = settings.points**2
-    own = settings.load == "own"
+def ground_of(model: ObjectModel, table: Table | None, physics: Physics) -> Ground:
+    """Return own weights, friction coefficients and the edge of the table, if it has one."""
+    each = physics.points**2
+    own = physics.load == "own"
     base = np.repeat(model.mass, each) * (GRAVITY / each if own else 0.0)
-    edge = EMPTY.reshape(0, 2) if settings.table is None else settings.table.polygon
+    edge = EMPTY.reshape(0, 2) if table is None else table.polygon
     return Ground(
         base,
         np.repeat(model.friction, each),
         np.ascontiguousarray(edge[:, 0]),
         np.ascontiguousarray(edge[:, 1]),
         own,
-        settings.board,
+        board_of(physics),
     )
 
 
@@ -164,9 +116,9 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
     )
 
 
-def time_step(push: Push | ForcePush, finger: Finger, settings: Settings) -> float:
+def time_step(push: Push | ForcePush, finger: Finger, physics: Physics) -> float:
     """Return the time step [s], a whole fraction of the push's duration."""
-    dt = settings.dt
+    dt = physics.dt
     if dt is None:
         dt = FORCE_STEP
         if isinstance(push, Push):

@@ -1,10 +1,10 @@
-"""`ObjectModel`: cells with mass and friction; `Table`: the polygon they slide on."""
+"""What is simulated: an `ObjectModel` on a `Table`, by which `Physics`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["ObjectModel", "Table"]
+__all__ = ["Friction", "Load", "ObjectModel", "Physics", "Table"]
+
+Load = Literal["own", "rigid"]
+Friction = Literal["coulomb", "lagged"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -96,6 +99,44 @@ class Table:
                 finite_array("centre", centre, (2,)),
             )
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Physics:
+    """How motion is simulated; everything that takes `physics` has these defaults."""
+
+    dt: float | None = None
+    """Time step [s]; by default the finger moves half a millimetre per step, or half its radius."""
+    load: Load = "own"
+    """How weight rests on the table: each cell carries its own, or a rigid object a stiff bed."""
+    friction: Friction = "coulomb"
+    """Coulomb's at the end of the step, or the paper's, lagged, under a `ForcePush`."""
+    points: int = 2
+    """Friction points along a cell's side; a cell has points x points of them."""
+    anisotropy: ArrayLike | None = None
+    """Symmetric positive definite matrix A (2, 2) in table axes of a table with more friction in
+    one direction than in another: along a principal axis the coefficient of friction is the
+    object's times the root of the eigenvalue. None for a table that is alike in all directions."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no simulation could use."""
+        if self.dt is not None and not (np.isfinite(self.dt) and self.dt > 0):
+            raise PushwiseError(f"dt must be a positive number of seconds; got {self.dt!r}.")
+        if self.load not in ("own", "rigid"):
+            raise PushwiseError(f"load must be 'own' or 'rigid'; got {self.load!r}.")
+        if self.friction not in ("coulomb", "lagged"):
+            raise PushwiseError(f"friction must be 'coulomb' or 'lagged'; got {self.friction!r}.")
+        if isinstance(self.points, bool) or not isinstance(self.points, int) or self.points < 1:
+            raise PushwiseError(f"points must be a whole number from 1; got {self.points!r}.")
+        if self.anisotropy is not None:
+            A = finite_array("anisotropy", self.anisotropy, (2, 2))
+            skew = np.abs(A - A.T).max() > 1e-9 * np.abs(A).max()
+            if skew or np.linalg.eigvalsh(A).min() <= 0.0:
+                raise PushwiseError(
+                    f"anisotropy must be symmetric and positive definite; got {A.tolist()}."
+                )
+            if self.friction == "lagged":
+                raise PushwiseError("friction 'lagged' is the paper's; it has no anisotropy.")
 
 
 def _rectangle(width: float, depth: float, centre: Array) -> Array:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import repeat
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,22 +16,14 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array, positive_number
 from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import (
-    Friction,
-    Load,
-    Settings,
-    action_of,
-    body_of,
-    ground_of,
-    time_step,
-)
+from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
 from pushwise.physics.kernels import contact, rollout
 from pushwise.physics.kernels.rollout import Track
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array, Integers
 
-__all__ = ["Mode", "Path", "simulate", "simulate_batch"]
+__all__ = ["Mode", "Trajectory", "simulate", "simulate_batch"]
 
 _T = TypeVar("_T")
 
@@ -52,7 +44,7 @@ class Mode(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Trajectory:
     """A simulated push: T steps and the T + 1 instants between them (table frame, SI units).
 
     Steps are of equal length but where the contact changes: there they are divided.
@@ -84,6 +76,22 @@ class Path:
         return np.stack([np.interp(t, self.t, column) for column in self.pose.T], axis=-1)
 
 
+class Setting(NamedTuple):
+    """What pushes of one call share."""
+
+    finger: Finger
+    table: Table | None
+    physics: Physics
+
+
+class Start(NamedTuple):
+    """How a push begins; `name` is what an error calls it."""
+
+    name: str
+    pose: Array  # (3,)
+    twist: Array  # (3,)
+
+
 def simulate(
     model: ObjectModel,
     push: Push | ForcePush,
@@ -92,23 +100,19 @@ def simulate(
     twist: ArrayLike = (0.0, 0.0, 0.0),
     finger: Finger | None = None,
     table: Table | None = None,
-    dt: float | None = None,
     until: float | None = None,
-    load: Load = "own",
-    friction: Friction = "coulomb",
-    points: int = 2,
-    anisotropy: ArrayLike | None = None,
-) -> Path:
+    physics: Physics = Physics(),
+) -> Trajectory:
     """Simulate a push of an object from a pose and a twist (at rest by default).
 
     Without `until` [s] the path ends when the push is over and the object at rest (at most five
-    seconds later). `table`, `dt`, `load`, `friction`, `points` and `anisotropy` are those of
-    `Settings`.
+    seconds later).
 
     Raises SimulationError when the finger starts inside the object or a step has no solution.
     """
-    settings = Settings(table, dt, load, friction, points, anisotropy)
-    return _simulate("push", model, push, pose, twist, finger or Finger(), settings, until)
+    start = Start("push", finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
+    setting = Setting(finger or Finger(), table, physics)
+    return _simulate(model, push, start, setting, until)
 
 
 def simulate_batch(
@@ -118,20 +122,15 @@ def simulate_batch(
     *,
     finger: Finger | None = None,
     table: Table | None = None,
-    dt: float | None = None,
     until: float | None = None,
-    load: Load = "own",
-    friction: Friction = "coulomb",
-    points: int = 2,
-    anisotropy: ArrayLike | None = None,
-) -> list[Path]:
+    physics: Physics = Physics(),
+) -> list[Trajectory]:
     """Simulate push i of model i from pose i, for all i, on all cores.
 
     One model, one push or one pose (3,) serves all; poses may have shape (B, 3). The rest is as
     in `simulate`. The result does not depend on the number of cores.
     """
-    settings = Settings(table, dt, load, friction, points, anisotropy)
-    finger = finger or Finger()
+    setting = Setting(finger or Finger(), table, physics)
     start = np.asarray(poses, float)
     many = {
         "models": None if isinstance(models, ObjectModel) else len(models),
@@ -147,9 +146,10 @@ def simulate_batch(
         )
     count = next(iter(sizes.values()), 1)
 
-    def one(job: tuple[int, ObjectModel, Push | ForcePush, Array]) -> Path:
+    def one(job: tuple[int, ObjectModel, Push | ForcePush, Array]) -> Trajectory:
         i, model, push, pose = job
-        return _simulate(f"push {i}", model, push, pose, np.zeros(3), finger, settings, until)
+        begin = Start(f"push {i}", finite_array("pose", pose, (3,)), np.zeros(3))
+        return _simulate(model, push, begin, setting, until)
 
     jobs = zip(
         range(count),
@@ -164,18 +164,11 @@ def simulate_batch(
 
 
 def _simulate(
-    name: str,
-    model: ObjectModel,
-    push: Push | ForcePush,
-    pose: ArrayLike,
-    twist: ArrayLike,
-    finger: Finger,
-    settings: Settings,
-    until: float | None,
-) -> Path:
-    """Simulate one push; `name` is what an error calls it."""
-    track, tipped = follow(name, model, push, pose, twist, finger, settings, until)
-    return Path(
+    model: ObjectModel, push: Push | ForcePush, start: Start, setting: Setting, until: float | None
+) -> Trajectory:
+    """Simulate one push."""
+    track, tipped = follow(model, push, start, setting, until)
+    return Trajectory(
         track.t,
         track.pose,
         track.twist,
@@ -188,21 +181,15 @@ def _simulate(
 
 
 def follow(
-    name: str,
-    model: ObjectModel,
-    push: Push | ForcePush,
-    pose: ArrayLike,
-    twist: ArrayLike,
-    finger: Finger,
-    settings: Settings,
-    until: float | None,
+    model: ObjectModel, push: Push | ForcePush, start: Start, setting: Setting, until: float | None
 ) -> tuple[Track, bool]:
-    """Check what the caller gave, roll out, and turn a bad ending into a sentence.
+    """Roll out a push and turn a bad ending into a sentence.
 
     Returns the track and whether the object tipped.
     """
+    finger, physics = setting.finger, setting.physics
     action = action_of(model, push, finger)
-    if settings.friction == "lagged" and isinstance(push, Push):
+    if physics.friction == "lagged" and isinstance(push, Push):
         raise PushwiseError(
             "friction 'lagged' is the paper's, whose action is a force; use a ForcePush with it."
         )
@@ -210,26 +197,26 @@ def follow(
         until = positive_number("until", until)
     with interrupts_held():
         ending, _, track = rollout.roll(
-            body_of(model, settings),
-            ground_of(model, settings),
+            body_of(model, physics),
+            ground_of(model, setting.table, physics),
             action,
-            finite_array("pose", pose, (3,)),
-            finite_array("twist", twist, (3,)),
-            time_step(push, finger, settings),
+            start.pose,
+            start.twist,
+            time_step(push, finger, physics),
             push.duration if until is None else until,
             until is None,
-            True if settings.friction == "lagged" else None,
+            True if physics.friction == "lagged" else None,
         )
     if ending == rollout.STARTED_INSIDE:
         x, y = track.finger[0]
         raise SimulationError(
-            f"{name}: at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
+            f"{start.name}: at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
             f"{finger.radius:g} m, is inside the object; start it clear of the outline."
         )
     if ending == rollout.NO_SOLUTION:
         x, y, theta = track.pose[-1]
         raise SimulationError(
-            f"{name}: no solution of the step at t = {track.t[-1]:.4f} s, pose "
+            f"{start.name}: no solution of the step at t = {track.t[-1]:.4f} s, pose "
             f"({x:.4f} m, {y:.4f} m, {theta:.4f} rad); a smaller dt may have one."
         )
     return track, ending == rollout.TIPPED

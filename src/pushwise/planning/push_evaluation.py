@@ -15,9 +15,10 @@ import numpy as np
 
 from pushwise.compilation import compiled, interrupts_held
 from pushwise.geometry.polygon import outline_distance, placed
-from pushwise.physics.kernel_inputs import Settings, action_of, body_of, ground_of, time_step
+from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
 from pushwise.physics.kernels.contact import nearest_feature
 from pushwise.physics.kernels.rollout import DONE, STARTED_INSIDE, roll
+from pushwise.physics.model import Physics
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
 from pushwise.planning.deadline import Deadline
@@ -148,10 +149,10 @@ class Pusher:
         self._deadline = deadline
         kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
         self._clearance = next(kept, 0.0)
-        self._settings = Settings(free.balance.table)
-        self._body = body_of(self.model, self._settings)
-        self._table = ground_of(self.model, self._settings)
-        self._plane = ground_of(self.model, replace(self._settings, table=None))
+        self._physics = Physics()
+        self._body = body_of(self.model, self._physics)
+        self._table = ground_of(self.model, free.balance.table, self._physics)
+        self._plane = ground_of(self.model, None, self._physics)
         self._centroid = self.grid.centres.mean(axis=0)
         self._spread = float(np.mean(np.sum((self.grid.centres - self._centroid) ** 2, axis=1)))
         # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
@@ -290,7 +291,7 @@ class Pusher:
             self._deadline.check()
         self.simulations += 1
         # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
-        step = self._settings if settle else replace(self._settings, dt=_STEP / SPEED)
+        step = self._physics if settle else replace(self._physics, dt=_STEP / SPEED)
         with interrupts_held():
             ending, count, track = roll(
                 self._body,

@@ -14,7 +14,7 @@ from pushwise.compilation import interrupts_held
 from pushwise.geometry.metric import cell_distance
 from pushwise.identification.problem import Problem
 from pushwise.physics.gradients import loss, loss_and_gradient
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.typing import Array
 
 __all__ = ["end_error", "end_gradient", "fit_error"]
@@ -25,7 +25,12 @@ def end_error(problem: Problem, model: ObjectModel) -> float:
     problem.simulations += 1
     with interrupts_held():
         errors = [
-            loss(model, [record], finger=problem.finger, dt=dt, anisotropy=problem.anisotropy)
+            loss(
+                model,
+                [record],
+                finger=problem.finger,
+                physics=Physics(dt=dt, anisotropy=problem.anisotropy),
+            )
             for record, dt in zip(problem.ends, problem.steps, strict=True)
         ]
     return float(np.mean(errors))
@@ -57,8 +62,7 @@ def end_gradient(
                 model,
                 [problem.ends[i]],
                 finger=problem.finger,
-                dt=problem.steps[i],
-                anisotropy=problem.anisotropy,
+                physics=Physics(dt=problem.steps[i], anisotropy=problem.anisotropy),
             )
             for i in pushes
         ]

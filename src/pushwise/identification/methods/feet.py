@@ -27,7 +27,7 @@ from pushwise.identification.contact_observations import GAP_SIGMA
 from pushwise.identification.methods.tempering import tempered
 from pushwise.identification.problem import DEEPEST, Problem
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import EMPTY
+from pushwise.physics.kernel_inputs import EMPTY, board_of
 from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
 from pushwise.physics.kernels.contact import nearest_feature
 from pushwise.physics.kernels.substep import Body
@@ -236,7 +236,7 @@ class _Stand:
         )
         friction = np.full(FEET, problem.prior.friction)
         ground = Ground(
-            mass * GRAVITY * shares, friction, EMPTY, EMPTY, True, problem.settings.board
+            mass * GRAVITY * shares, friction, EMPTY, EMPTY, True, board_of(problem.physics)
         )
         begin = self.begin + calibration.tip + self.along @ calibration.tool
         fingers = Fingers(

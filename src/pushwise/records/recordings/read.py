@@ -31,8 +31,8 @@ def read_recordings(
     """Read what a file recorded; `cut_pushes` finds the pushes in it.
 
     A ROS bag (.bag, .db3, .mcap or the folder of a ROS 2 bag) needs the topics of `object` and
-    `finger` and may have one of a `wrench`; see `pushwise.records.recordings.bag`. A CSV file (.csv, .tsv,
-    .txt) may need `columns` and `units`; see `pushwise.records.recordings.csv_recording`. A file of the MIT push
+    `finger` and may have one of a `wrench`; see `bag`. A CSV file (.csv, .tsv,
+    .txt) may need `columns` and `units`; see `csv_recording`. A file of the MIT push
     dataset (.h5, .hdf5, .json) needs nothing. Options for another kind of file are refused.
     """
     path = Path(path)
