@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from pushwise import objects
-from pushwise.physics.kernels.contact import nearest_feature
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid

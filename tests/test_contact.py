@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from from_python import from_python
+from pushwise.geometry.compiled import feature_normal, nearest_feature
+from pushwise.physics.kernels import contact, step
+from pushwise.physics.kernels import wedge as corner
 from pushwise.physics.kernels.contact import (
     IMPOSSIBLE,
-    SEPARATE,
     SLIP_LEFT,
     SLIP_RIGHT,
     STICK,
@@ -13,13 +16,14 @@ from pushwise.physics.kernels.contact import (
     WEDGE_RIGHT,
     WEDGE_STICK,
     Contact,
-    feature_normal,
-    nearest_feature,
-    single_contact,
-    slip,
 )
-from pushwise.physics.kernels.step import EVEN_BOARD, StepProblem, balance, free_twist
-from pushwise.physics.kernels.wedge import wedge
+from pushwise.physics.kernels.step import ISOTROPIC, StepProblem
+
+energy = from_python(step.energy)
+free_twist = from_python(step.free_twist)
+single_contact = from_python(contact.single_contact)
+slip = from_python(contact.slip)
+wedge = from_python(corner.wedge)
 
 
 def random_problem(rng: np.random.Generator) -> StepProblem:
@@ -43,7 +47,7 @@ def random_problem(rng: np.random.Generator) -> StepProblem:
         np.ascontiguousarray(r[1]),
         m * 9.81 * rng.uniform(0.05, 0.9, n),
         float(np.hypot(*r).max()),
-        EVEN_BOARD,
+        ISOTROPIC,
     )
 
 
@@ -54,7 +58,13 @@ def random_contact(rng: np.random.Generator) -> Contact:
     angle += rng.uniform(-0.7, 0.7)
     speed = 10 ** rng.uniform(-2.0, -0.3)
     return Contact(
-        np.cos(angle), np.sin(angle), *p, -speed, speed * rng.normal() * rng.choice([0.1, 1.0]), 0.0
+        np.cos(angle),
+        np.sin(angle),
+        *p,
+        -speed,
+        speed * rng.normal() * rng.choice([0.1, 1.0]),
+        0.0,
+        0,
     )
 
 
@@ -64,11 +74,11 @@ def test_free_step_balances_momentum() -> None:
     for _ in range(500):
         p = random_problem(rng)
         ok, *v = free_twist(p, p.ux, p.uy, p.uw)
-        g = balance(p, *v)
+        g = energy(p, *v)
         scale = p.dt * p.c.sum()
         assert ok
-        assert np.hypot(g.g0, g.g1) < 1e-9 * scale
-        assert abs(g.g2) < 1e-9 * scale * p.reach
+        assert np.hypot(g.gx, g.gy) < 1e-9 * scale
+        assert abs(g.gw) < 1e-9 * scale * p.reach
 
 
 def test_single_contact_obeys_coulomb() -> None:
@@ -77,7 +87,7 @@ def test_single_contact_obeys_coulomb() -> None:
     count = {STICK: 0, SLIP_LEFT: 0, SLIP_RIGHT: 0, IMPOSSIBLE: 0}
     for _ in range(2000):
         p, c, mu = random_problem(rng), random_contact(rng), rng.uniform(0.0, 1.0)
-        touch = single_contact(p, c, mu, SEPARATE)
+        touch = single_contact(p, c, mu, 0.0)
         count[touch.mode] += 1
         n, t = np.array([c.nx, c.ny]), np.array([-c.ny, c.nx])
         if touch.mode == IMPOSSIBLE:
@@ -85,10 +95,10 @@ def test_single_contact_obeys_coulomb() -> None:
             assert n @ [vx - w * c.py, vy + w * c.px] <= c.b + 1e-9
             continue
         f = np.array([touch.fx, touch.fy])
-        g = balance(p, touch.vx, touch.vy, touch.w)
+        g = energy(p, touch.vx, touch.vy, touch.w)
         scale = p.dt * p.c.sum() + np.hypot(*f)
-        assert np.hypot(g.g0 - f[0], g.g1 - f[1]) < 1e-8 * scale
-        assert abs(g.g2 - (c.px * f[1] - c.py * f[0])) < 1e-8 * scale * p.reach
+        assert np.hypot(g.gx - f[0], g.gy - f[1]) < 1e-8 * scale
+        assert abs(g.gw - (c.px * f[1] - c.py * f[0])) < 1e-8 * scale * p.reach
         point = np.array([touch.vx - touch.w * c.py, touch.vy + touch.w * c.px])
         assert n @ point == pytest.approx(c.b, abs=1e-9)
         normal, tangential, rubbing = -n @ f, t @ f, t @ point - c.ut
@@ -109,7 +119,7 @@ def test_guarded_search_finds_what_newton_finds() -> None:
     compared = 0
     for _ in range(300):
         p, c, mu = random_problem(rng), random_contact(rng), rng.uniform(0.0, 0.5)
-        touch = single_contact(p, c, mu, SEPARATE)
+        touch = single_contact(p, c, mu, 0.0)
         if touch.mode not in (SLIP_LEFT, SLIP_RIGHT):
             continue
         sigma = 1.0 if touch.mode == SLIP_LEFT else -1.0
@@ -132,15 +142,15 @@ def test_wedge_obeys_both_cones() -> None:
         sides = []
         for angle in (half, -half):
             n = np.array([np.cos(angle), np.sin(angle)])
-            sides.append(Contact(*n, *(centre - radius * n), float(n @ u), 0.0, 0.0))
+            sides.append(Contact(*n, *(centre - radius * n), float(n @ u), 0.0, 0.0, 0))
         touch = wedge(p, *sides, *centre, radius, mu)
         count[touch.mode] += 1
         if touch.mode == IMPOSSIBLE:
             continue
         at = np.array([touch.vx - touch.w * centre[1], touch.vy + touch.w * centre[0]])
         assert at == pytest.approx(u, abs=1e-9)
-        g = balance(p, touch.vx, touch.vy, touch.w)
-        scale = p.dt * p.c.sum() + np.hypot(g.g0, g.g1)
+        g = energy(p, touch.vx, touch.vy, touch.w)
+        scale = p.dt * p.c.sum() + np.hypot(g.gx, g.gy)
         if touch.mode == WEDGE_STICK:
             assert touch.w == 0.0
             continue
@@ -150,9 +160,9 @@ def test_wedge_obeys_both_cones() -> None:
         for c in sides:
             d = np.array([-c.nx - sigma * mu * c.ny, -c.ny + sigma * mu * c.nx])
             pushes.append([*d, c.px * d[1] - c.py * d[0]])
-        strength, *_ = np.linalg.lstsq(np.array(pushes).T, [g.g0, g.g1, g.g2], rcond=None)
+        strength, *_ = np.linalg.lstsq(np.array(pushes).T, [g.gx, g.gy, g.gw], rcond=None)
         assert (strength >= -1e-9 * scale).all()
-        assert np.array(pushes).T @ strength == pytest.approx([g.g0, g.g1, g.g2], abs=1e-8 * scale)
+        assert np.array(pushes).T @ strength == pytest.approx([g.gx, g.gy, g.gw], abs=1e-8 * scale)
     assert min(count.values()) > 50
 
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Physics, Push, Table
-from pushwise.physics.kernel_inputs import action_of, body_of, ground_of
-from pushwise.physics.kernels.adjoint import roll_adjoint
-from pushwise.physics.kernels.rollout import DONE, Track, roll
+from pushwise.physics.prepared import Action, Clock, Ending, PreparedObject, Track, action_of
 from pushwise.physics.simulate import Mode
 from random_pushes import library_model, random_blob, random_push
 
@@ -35,18 +33,20 @@ class Case:
 
     def track(self) -> Track | None:
         """Roll out; None when the object tips."""
-        ending, _, track = roll(
-            body_of(self.model, self.physics),
-            ground_of(self.model, self.table, self.physics),
-            action_of(self.model, self.push, self.finger),
-            self.pose,
-            self.twist,
-            self.physics.dt,
-            self.until,
-            False,
-            None,
-        )
-        return track if ending == DONE else None
+        assert self.physics.dt is not None
+        clock = Clock(dt=self.physics.dt, until=self.until, settle=False)
+        ending, track = self.prepared.roll(self.action, self.pose, clock, self.twist)
+        return track if ending is Ending.DONE else None
+
+    @property
+    def prepared(self) -> PreparedObject:
+        """The object as the kernels see it."""
+        return PreparedObject.of(self.model, self.table, self.physics)
+
+    @property
+    def action(self) -> Action:
+        """The push as the kernels see it."""
+        return action_of(self.model, self.push, self.finger)
 
 
 def moved(case: Case, name: str, by: Array) -> Case:
@@ -92,16 +92,7 @@ def worst_error(case: Case, rng: np.random.Generator) -> float | None:
         return float((pose_bar * new.pose).sum() + (impulse_bar * new.impulse).sum())
 
     model = case.model
-    bar = roll_adjoint(
-        body_of(model, case.physics),
-        ground_of(model, case.table, case.physics),
-        action_of(model, case.push, case.finger),
-        track,
-        pose_bar,
-        impulse_bar,
-        model.grid.centres,
-        model.grid.cell_size,
-    )
+    bar = case.prepared.adjoint(case.action, track, model.grid, pose_bar, impulse_bar)
     assert bar.ok
     one = np.ones(1)
     found: dict[str, tuple[Array, Array | float]] = {

@@ -5,10 +5,7 @@ import pytest
 
 from pushwise import Finger, Physics
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
-from pushwise.physics.kernels.adjoint import roll_adjoint
-from pushwise.physics.kernels.jacobian import MOMENTS, roll_jacobian
-from pushwise.physics.kernels.rollout import roll
+from pushwise.physics.prepared import MOMENTS, Clock, PreparedObject, action_of, time_step
 from random_pushes import library_model, random_push
 
 
@@ -26,17 +23,15 @@ def test_jacobian_agrees_with_the_adjoint(
         n = model.grid.n_cells
         finger = Finger(0.008, 0.4, height)
         push = random_push(rng, model, finger, length=0.05, speed=0.1)
-        body, ground = body_of(model, physics), ground_of(model, None, physics)
+        prepared = PreparedObject.of(model, None, physics)
         action = action_of(model, push, finger)
-        start, dt = np.zeros(3), time_step(push, finger, physics)
-        _, _, track = roll(body, ground, action, start, start, dt, push.duration, False, None)
+        clock = Clock(dt=time_step(push, finger, physics), until=push.duration, settle=False)
+        track = prepared.roll(action, np.zeros(3), clock).track
         by_pose = rng.normal(size=track.pose.shape)
         by_impulse = rng.normal(size=track.impulse.shape)
         size = model.grid.cell_size
-        bar = roll_adjoint(
-            body, ground, action, track, by_pose, by_impulse, model.grid.centres, size
-        )
-        J = roll_jacobian(body, ground, action, track, n, True)
+        bar = prepared.adjoint(action, track, model.grid, by_pose, by_impulse)
+        J = prepared.jacobian(action, track, n, impulse=True)
         z = np.einsum("tip,ti->p", J.pose, by_pose) + np.einsum("tip,ti->p", J.impulse, by_impulse)
         assert z[:n] * model.mass * GRAVITY == pytest.approx(
             bar.friction, abs=1e-9 * np.abs(bar.friction).max()

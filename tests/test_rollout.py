@@ -18,7 +18,7 @@ from pushwise import (
     simulate_batch,
 )
 from pushwise.errors import PushwiseError
-from pushwise.physics.kernels.contact import nearest_feature
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.physics.simulate import Mode, Trajectory
 from random_pushes import library_models, random_blob, random_push
 

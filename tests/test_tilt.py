@@ -3,21 +3,40 @@
 import numpy as np
 import pytest
 
-from pushwise import Finger, PushRecord, identify, objects, simulate
+from from_python import from_python
+from pushwise import (
+    CellGrid,
+    Finger,
+    ObjectModel,
+    Physics,
+    Push,
+    PushRecord,
+    identify,
+    objects,
+    simulate,
+)
 from pushwise.errors import PushwiseError
+from pushwise.geometry.se2 import se2
 from pushwise.identification.holdout import end_distance
 from pushwise.physics.constants import GRAVITY, STICTION_SPEED
-from pushwise.physics.kernel_inputs import body_of, ground_of, time_step
-from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
-from pushwise.physics.kernels.rollout import DONE, Action, Track, roll
-from pushwise.physics.kernels.step import EVEN_BOARD
-from pushwise.physics.kernels.substep import Body
-from pushwise.physics.kernels.support import Ground
-from pushwise.physics.kernels.tilt import tilt_of, tilted
-from pushwise.physics.model import Physics
+from pushwise.physics.kernels import tilt as kernel
+from pushwise.physics.kernels.load import Body
+from pushwise.physics.prepared import (
+    Clock,
+    Ending,
+    Feet,
+    Fingers,
+    PreparedObject,
+    Track,
+    action_of,
+    time_step,
+)
 from random_pushes import library_model, random_push
 
 Array = np.ndarray
+
+tilt_of = from_python(kernel.tilt_of)
+tilted = from_python(kernel.tilted)
 
 FEET = np.array([[-0.03, -0.02], [0.04, -0.01], [0.005, 0.05]])
 SHARES = np.array([0.3, 0.4, 0.3])
@@ -27,6 +46,12 @@ MASS, FRICTION, HEIGHT = 1.2, 0.35, 0.02
 def turned(th: float) -> Array:
     """Return the rotation by an angle, (2, 2)."""
     return np.array([[np.cos(th), -np.sin(th)], [np.sin(th), np.cos(th)]])
+
+
+def body_on(feet: Array, mass: float) -> Body:
+    """Return an object of a mass that stands on points (f, 2)."""
+    x, y = feet.T.copy()
+    return Body(mass, 0.0, 0.0, 0.0, x, y, np.empty(0), np.empty(0), 0.0)
 
 
 def statics(feet: Array, weight: Array, couple: Array) -> Array:
@@ -41,10 +66,10 @@ def test_three_feet() -> None:
     weight = MASS * GRAVITY * SHARES
     th, force = 0.4, np.array([1.5, -2.0])
     turn = turned(th)
-    x, y = np.ascontiguousarray(FEET.T)
+    body = body_on(FEET, MASS)
     load = np.empty(3)
-    tilt = tilt_of(x, y, FRICTION * weight, MASS, HEIGHT, *force, th)
-    tilted(x, y, FRICTION * weight, tilt, load)
+    tilt = tilt_of(body, FRICTION * weight, HEIGHT, *force, se2(0.0, 0.0, th))
+    tilted(body, FRICTION * weight, tilt, load)
     expected = FRICTION * statics(FEET @ turn.T, weight, HEIGHT * force)
     assert load == pytest.approx(expected, rel=1e-12)
     ahead = FEET @ turn.T @ force
@@ -53,9 +78,10 @@ def test_three_feet() -> None:
 
 def test_no_foot_pulls() -> None:
     """Lift the feet behind a push that would tip the object: their load is zero, not negative."""
-    x, y = np.ascontiguousarray(FEET.T)
+    body = body_on(FEET, 1.0)
     load = np.empty(3)
-    tilted(x, y, np.ones(3), tilt_of(x, y, np.ones(3), 1.0, 1.0, 50.0, 0.0, 0.0), load)
+    tilt = tilt_of(body, np.ones(3), 1.0, 50.0, 0.0, se2(0.0, 0.0, 0.0))
+    tilted(body, np.ones(3), tilt, load)
     assert load[0] == 0.0
     assert load[1] > 1.0
 
@@ -64,44 +90,24 @@ def test_points_in_a_line() -> None:
     """Leave the load of points in a line, and of none with friction, as it is."""
     for x, y, c in [([0.0, 0.1, 0.2], [0.0, 0.1, 0.2], [1.0, 1.0, 2.0]), ([0.0], [0.0], [0.0])]:
         load = np.empty(len(x))
-        tilt = tilt_of(np.array(x), np.array(y), np.array(c), 1.0, 0.02, 1.0, 0.0, 0.0)
-        tilted(np.array(x), np.array(y), np.array(c), tilt, load)
+        body = body_on(np.column_stack([x, y]), 1.0)
+        tilt = tilt_of(body, np.array(c), 0.02, 1.0, 0.0, se2(0.0, 0.0, 0.0))
+        tilted(body, np.array(c), tilt, load)
         assert load.tolist() == c
 
 
 def slow_push(height: float, dt: float) -> Track:
     """Push a square plate on three feet, off its centre, so that it slides and turns."""
     corners = 0.08 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    body = Body(
-        MASS,
-        *(SHARES @ FEET),
-        MASS * float(SHARES @ np.sum(FEET**2, axis=1)),
-        *np.ascontiguousarray(FEET.T),
-        *np.ascontiguousarray(corners.T),
-        0.12,
-    )
-    ground = Ground(
-        MASS * GRAVITY * SHARES, np.full(3, FRICTION), np.empty(0), np.empty(0), True, EVEN_BOARD
-    )
-    radius, speed, duration = 0.005, 0.02, 2.0
-    start = np.array([-0.0851, 0.03])
-    action = Action(
-        np.array([0.0, duration]),
-        np.array([start[0], start[0] + speed * duration]),
-        np.array([start[1], start[1]]),
-        radius,
-        0.3,
-        height,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        duration,
-    )
-    ending, _, track = roll(
-        body, ground, action, np.zeros(3), np.zeros(3), dt, duration, False, None
-    )
-    assert ending == DONE
+    plate = CellGrid.from_outline(corners, cell_size=0.04)
+    feet = Feet(FEET, MASS * SHARES, FRICTION)
+    speed, duration = 0.02, 2.0
+    push = Push((-0.0851, 0.03), (speed, 0.0), duration)
+    action = action_of(ObjectModel(plate, np.ones(16), 0.1), push, Finger(0.005, 0.3, height))
+    clock = Clock(dt=dt, until=duration, settle=False)
+    prepared = PreparedObject.on_feet(plate, feet, Physics())
+    ending, track = prepared.roll(action, np.zeros(3), clock)
+    assert ending is Ending.DONE
     return track
 
 
@@ -171,7 +177,6 @@ def test_identified_with_the_height() -> None:
     error = end_distance(found.model, records[12:], found.finger)
     assert error < 0.3 * end_distance(flat.model, records[12:], flat.finger)
     pushes = [record.push for record in records]
-    ends = np.empty((18, 3))
     begin = np.array([push.start for push in pushes])
     duration = np.array([push.duration for push in pushes])
     fingers = Fingers(
@@ -187,6 +192,5 @@ def test_identified_with_the_height() -> None:
         0.001,
         False,
     )
-    body, ground = body_of(truth, Physics()), ground_of(truth, None, Physics())
-    assert roll_ends(body, ground, fingers, np.zeros((18, 3)), ends)
+    ends = PreparedObject.of(truth, None, Physics()).ends(fingers, np.zeros((18, 3)))
     assert ends == pytest.approx(np.array([record.pose[-1] for record in records]), abs=1e-12)

@@ -1,6 +1,10 @@
-"""How the physics is compiled: one decorator for all kernels, one for long sums.
+"""How kernels are compiled, and Ctrl-C while they run.
 
-Ctrl-C while compiled code runs.
+Numba compiles a function when it is first called, for the types it is called with. That takes a
+fraction of a second per function, so that kernels keep to a few rules: no NumPy functions but
+elementary ones and `np.empty`, no slices, one type for each argument (`np.array` where an array may
+be read-only; no literal integers as arguments of other kernels), and `compiled_part` for whatever
+only other kernels call.
 """
 
 from __future__ import annotations
@@ -13,26 +17,33 @@ from typing import Any, TypeVar
 
 from numba import njit
 
-__all__ = ["compiled", "compiled_sum", "interrupts_held"]
+__all__ = ["compiled", "compiled_part", "compiled_sum", "interrupts_held"]
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
 # Division by zero gives inf, as in NumPy: solvers test for it, and loops can be vectorised.
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 # Sums may be reordered, which is what vector registers need, but NaN must stay visible.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def compiled(function: _F) -> _F:
-    """Compile a kernel: cached on disk, free of the interpreter's lock."""
+    """Compile a kernel that Python calls: cached on disk, free of the interpreter's lock."""
     kernel: _F = njit(**_OPTIONS)(function)
     return kernel
 
 
+def compiled_part(function: _F) -> _F:
+    """Compile a function that only other kernels call: without the wrapper that Python needs."""
+    part: _F = njit(**_PART)(function)
+    return part
+
+
 def compiled_sum(function: _F) -> _F:
-    """Compile a kernel that is one long sum, whose terms may be added in any order."""
-    kernel: _F = njit(**_OPTIONS, fastmath=_REORDER)(function)
-    return kernel
+    """Compile a part that is one long sum, whose terms may be added in any order."""
+    part: _F = njit(**_PART, fastmath=_REORDER)(function)
+    return part
 
 
 @contextmanager

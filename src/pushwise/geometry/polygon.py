@@ -13,7 +13,7 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["contains", "outline_distance", "placed", "signed_area", "simple_polygon"]
+__all__ = ["contains", "crosses_ray", "outline_distance", "placed", "signed_area", "simple_polygon"]
 
 
 def simple_polygon(name: str, value: ArrayLike) -> Array:
@@ -46,16 +46,24 @@ def signed_area(polygon: Array) -> float:
     return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
 
+def crosses_ray(ax: float, ay: float, bx: float, by: float) -> bool:
+    """Return whether the edge from a to b crosses the x axis to the right of the origin.
+
+    A point lies in a polygon if an odd number of edges, seen from it, do. Takes floats or arrays;
+    `geometry.compiled` has it for kernels.
+    """
+    cross = ax * (by - ay) - ay * (bx - ax)
+    return ((ay > 0.0) != (by > 0.0)) & ((cross > 0.0) == (by > ay))
+
+
 def contains(polygon: Array, points: Array) -> Flags:
     """Return which points [m], shape (n, 2), lie inside a polygon [m], shape (k, 2)."""
-    x, y = points.T
     inside = np.zeros(len(points), dtype=np.bool_)
-    ends = np.roll(polygon, -1, axis=0)
-    for (ax, ay), (bx, by) in zip(polygon.tolist(), ends.tolist(), strict=True):
-        if ay == by:
-            continue
-        straddles = (ay > y) != (by > y)
-        inside ^= straddles & (x < ax + (y - ay) * ((bx - ax) / (by - ay)))
+    before = polygon[-1] - points
+    for corner in polygon:
+        after = corner - points
+        inside ^= crosses_ray(before[:, 0], before[:, 1], after[:, 0], after[:, 1])
+        before = after
     return inside
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.physics.kernel_inputs import ClearStart
+from pushwise.physics.prepared import ClearStart
 from pushwise.physics.push import ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.typing import Array

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pushwise.geometry.compiled import feature_normal, nearest_feature
 from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.physics.kernels.contact import feature_normal, nearest_feature
-from pushwise.physics.kernels.rollout import Track
+from pushwise.physics.prepared import Track
 from pushwise.physics.push import Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid

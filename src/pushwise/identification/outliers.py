@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.physics.kernels.contact import nearest_feature
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid

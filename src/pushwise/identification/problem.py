@@ -31,16 +31,16 @@ from pushwise.identification.contact_observations import (
 from pushwise.identification.outliers import check_records
 from pushwise.identification.prior import Prior
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import (
-    action_of,
-    body_of,
-    clear_start,
-    ground_of,
+from pushwise.physics.model import ObjectModel, Physics
+from pushwise.physics.prepared import (
+    EXTRA,
+    MOMENTS,
+    Clock,
+    Ending,
+    PreparedObject,
+    action_from,
     time_step,
 )
-from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
-from pushwise.physics.kernels.rollout import DONE, roll
-from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -226,21 +226,19 @@ class Problem:
     ) -> tuple[Array, Array, Array, Array]:
         """Simulate one record: pose residuals and Jacobian, force residuals and Jacobian."""
         record = self.records[i]
-        body, ground = body_of(model, self.physics), ground_of(model, None, self.physics)
+        prepared = PreparedObject.of(model, None, self.physics)
         push = record.push if calibration is None else calibration.push(record.push)
-        action = action_of(model, push, finger)
-        action = action._replace(t=action.t - record.t[0], duration=action.duration - record.t[0])
+        action = action_from(model, push, finger, record.t[0])
         tracked = record.pose[0] + offset
         pose = tracked if calibration is None else calibration.pose(tracked)
         deepest = None if calibration is None else DEEPEST
         touching = calibration is not None and calibration.touching
         name = record.called(i)
-        clear = clear_start(name, pose, body, action, deepest=deepest, touching=touching)
+        clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
         t = record.t[1:] - record.t[0]
-        ending, _, track = roll(
-            body, ground, action, clear.pose, np.zeros(3), self.steps[i], float(t[-1]), False, None
-        )
-        if ending != DONE:
+        clock = Clock(dt=self.steps[i], until=float(t[-1]), settle=False)
+        ending, track = prepared.roll(action, clear.pose, clock)
+        if ending is not Ending.DONE:
             raise SimulationError(
                 f"{name}: the model cannot follow it beyond t = {track.t[-1]:.3f} s."
             )
@@ -254,7 +252,7 @@ class Problem:
         if not jacobian:
             return residual, np.zeros((0, 3, 0)), force, np.zeros((0, 2, 0))
         n = self.grid.n_cells
-        J = roll_jacobian(body, ground, action, track, n, len(force) > 0)
+        J = prepared.jacobian(action, track, n, impulse=len(force) > 0)
         into = np.zeros((n + EXTRA, self.unknowns))
         self._chain(into, model, finger)
         first = 2 * n + 1 + 3 * i

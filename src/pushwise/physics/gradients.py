@@ -20,17 +20,16 @@ from typing import Literal, Protocol
 import numpy as np
 
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import (
-    ClearStart,
-    action_of,
-    body_of,
-    clear_start,
-    ground_of,
-    time_step,
-)
-from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
-from pushwise.physics.kernels.rollout import DONE, TIPPED, Action, Track, roll
+from pushwise.physics.kernel_inputs import time_step
+from pushwise.physics.kernels.rollout import Clock, Track
 from pushwise.physics.model import ObjectModel, Physics, Table
+from pushwise.physics.prepared import (
+    ClearStart,
+    Ending,
+    PreparedObject,
+    RolloutBar,
+    action_from,
+)
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.physics.simulate import Setting
 from pushwise.typing import Array
@@ -150,34 +149,24 @@ def _total(
     finger, physics = setting.finger, setting.physics
     if physics.friction == "lagged":
         raise PushwiseError("losses are of Coulomb friction; friction must be 'coulomb'.")
-    body = body_of(model, physics)
-    ground = ground_of(model, setting.table, physics)
+    prepared = PreparedObject.of(model, setting.table, physics)
     centroid = model.grid.centres.mean(axis=0)
     spread = float(np.mean(np.sum((model.grid.centres - centroid) ** 2, axis=1)))
     total = 0.0
     for stretch in _stretches(records, form):
         push = records[stretch.record].push
-        action = _from(action_of(model, push, finger), stretch.begin)
+        action = action_from(model, push, finger, stretch.begin)
         name = f"record {stretch.record}"
-        start = clear_start(name, stretch.pose, body, action)
-        ending, _, track = roll(
-            body,
-            ground,
-            action,
-            start.pose,
-            stretch.twist,
-            time_step(push, finger, physics),
-            float(stretch.t[-1]),
-            False,
-            None,
-        )
-        if ending != DONE:
+        start = prepared.clear_start(name, stretch.pose, action)
+        clock = Clock(dt=time_step(push, finger, physics), until=float(stretch.t[-1]), settle=False)
+        ending, track = prepared.roll(action, start.pose, clock, stretch.twist)
+        if ending != Ending.DONE:
             raise SimulationError(
                 f"{name}: the model cannot follow this push beyond "
                 f"t = {stretch.begin + track.t[-1]:.4f} s of {stretch.begin + stretch.t[-1]:.4f} s "
                 + (
                     "(the object tips over the table's edge)."
-                    if ending == TIPPED
+                    if ending == Ending.TIPPED
                     else "(no solution)."
                 )
             )
@@ -185,16 +174,7 @@ def _total(
         total += value
         if into is None:
             continue
-        bar = roll_adjoint(
-            body,
-            ground,
-            action,
-            track,
-            pose_bar,
-            np.zeros_like(track.impulse),
-            model.grid.centres,
-            model.grid.cell_size,
-        )
+        bar = prepared.adjoint(action, track, model.grid, pose_bar)
         if not bar.ok:
             raise SimulationError(
                 f"{name}: the load on the table has no derivative, because "
@@ -225,11 +205,6 @@ def _stretches(records: Sequence[Observed], form: Form) -> list[_Stretch]:
             "needs at least one" + (" with three samples." if form == "one-step" else ".")
         )
     return found
-
-
-def _from(action: Action, begin: float) -> Action:
-    """Return an action with time counted from `begin`."""
-    return action._replace(t=action.t - begin, duration=action.duration - begin)
 
 
 def _distance(

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array, positive_number
 from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
-from pushwise.physics.kernels import contact, rollout
-from pushwise.physics.kernels.rollout import Track
+from pushwise.physics.kernel_inputs import action_of, state_of, time_step
+from pushwise.physics.kernels import contact
+from pushwise.physics.kernels.rollout import Clock, Track
 from pushwise.physics.model import ObjectModel, Physics, Table
+from pushwise.physics.prepared import Ending, PreparedObject
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array, Integers
 
@@ -189,34 +190,38 @@ def follow(
     """
     finger, physics = setting.finger, setting.physics
     action = action_of(model, push, finger)
-    if physics.friction == "lagged" and isinstance(push, Push):
+    lagged = physics.friction == "lagged"
+    if lagged and isinstance(push, Push):
         raise PushwiseError(
             "friction 'lagged' is the paper's, whose action is a force; use a ForcePush with it."
         )
     if until is not None:
         until = positive_number("until", until)
-    with interrupts_held():
-        ending, _, track = rollout.roll(
-            body_of(model, physics),
-            ground_of(model, setting.table, physics),
-            action,
-            start.pose,
-            start.twist,
-            time_step(push, finger, physics),
-            push.duration if until is None else until,
-            until is None,
-            True if physics.friction == "lagged" else None,
-        )
-    if ending == rollout.STARTED_INSIDE:
+    clock = Clock(
+        dt=time_step(push, finger, physics),
+        until=push.duration if until is None else until,
+        settle=until is None,
+    )
+    prepared = PreparedObject.of(model, setting.table, physics)
+    if lagged:
+        # Only those who ask for the paper's friction wait for its compilation.
+        from pushwise.physics.paper.lagged_rollout import roll_lagged
+
+        state = state_of(start.pose, start.twist)
+        with interrupts_held():
+            ending, track = roll_lagged(prepared.body, prepared.ground, action, state, clock)
+    else:
+        ending, track = prepared.roll(action, start.pose, clock, start.twist)
+    if ending == Ending.STARTED_INSIDE:
         x, y = track.finger[0]
         raise SimulationError(
             f"{start.name}: at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
             f"{finger.radius:g} m, is inside the object; start it clear of the outline."
         )
-    if ending == rollout.NO_SOLUTION:
+    if ending == Ending.NO_SOLUTION:
         x, y, theta = track.pose[-1]
         raise SimulationError(
             f"{start.name}: no solution of the step at t = {track.t[-1]:.4f} s, pose "
             f"({x:.4f} m, {y:.4f} m, {theta:.4f} rad); a smaller dt may have one."
         )
-    return track, ending == rollout.TIPPED
+    return track, ending == Ending.TIPPED

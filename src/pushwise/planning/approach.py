@@ -13,8 +13,8 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from pushwise.compilation import compiled
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import placed
-from pushwise.physics.kernels.contact import nearest_feature
 from pushwise.physics.push import Finger
 from pushwise.typing import Array, Integers
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, probability
 from pushwise.compilation import compiled
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import simple_polygon
-from pushwise.physics.kernels.contact import nearest_feature
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import Shape, fall_share
 from pushwise.typing import Array, Flags, Integers

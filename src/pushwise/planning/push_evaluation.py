@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled, interrupts_held
+from pushwise.compilation import compiled
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import outline_distance, placed
-from pushwise.physics.kernel_inputs import action_of, body_of, ground_of, time_step
-from pushwise.physics.kernels.contact import nearest_feature
-from pushwise.physics.kernels.rollout import DONE, STARTED_INSIDE, roll
 from pushwise.physics.model import Physics
+from pushwise.physics.prepared import Clock, Ending, PreparedObject, action_of, time_step
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
 from pushwise.planning.deadline import Deadline
@@ -150,9 +149,8 @@ class Pusher:
         kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
         self._clearance = next(kept, 0.0)
         self._physics = Physics()
-        self._body = body_of(self.model, self._physics)
-        self._table = ground_of(self.model, free.balance.table, self._physics)
-        self._plane = ground_of(self.model, None, self._physics)
+        self._table = PreparedObject.of(self.model, free.balance.table, self._physics)
+        self._plane = PreparedObject.of(self.model, None, self._physics)
         self._centroid = self.grid.centres.mean(axis=0)
         self._spread = float(np.mean(np.sum((self.grid.centres - self._centroid) ** 2, axis=1)))
         # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
@@ -292,21 +290,13 @@ class Pusher:
         self.simulations += 1
         # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
         step = self._physics if settle else replace(self._physics, dt=_STEP / SPEED)
-        with interrupts_held():
-            ending, count, track = roll(
-                self._body,
-                self._table if edge else self._plane,
-                action_of(self.model, push, finger),
-                pose,
-                np.zeros(3),
-                time_step(push, finger, step),
-                push.duration,
-                settle,
-                None,
-            )
-        if ending == STARTED_INSIDE:
+        clock = Clock(dt=time_step(push, finger, step), until=push.duration, settle=settle)
+        prepared = self._table if edge else self._plane
+        ending, track = prepared.roll(action_of(self.model, push, finger), pose, clock)
+        count = len(track.mode)
+        if ending is Ending.STARTED_INSIDE:
             return track.t[:0], track.pose[:0]
-        last = count if ending == DONE else max(count - 2 * _LOOK, 0)
+        last = count if ending is Ending.DONE else max(count - 2 * _LOOK, 0)
         often = _LOOK * (4 if settle else 1)
         kept = np.unique(np.append(np.arange(0, last, often), last))
         return track.t[kept], track.pose[kept]

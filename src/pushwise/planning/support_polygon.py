@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled
+from pushwise.geometry.compiled import inside_polygon, nearest_feature
 from pushwise.geometry.polygon import placed
-from pushwise.physics.kernels.contact import nearest_feature
-from pushwise.physics.kernels.load import inside_polygon
 from pushwise.typing import Array
 
 __all__ = [

@@ -13,8 +13,8 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.belief import Known
 from pushwise.identification.result import Identification
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import action_of, body_of, clear_start
 from pushwise.physics.model import ObjectModel, Physics, Table
+from pushwise.physics.prepared import PreparedObject, action_of
 from pushwise.physics.push import Finger
 from pushwise.physics.simulate import Trajectory, simulate
 from pushwise.planning.stability import model_of
@@ -46,7 +46,9 @@ def compared(
     Raises SimulationError when the finger starts further inside the object than noise can tell.
     """
     action = action_of(model, record.push, finger)
-    start = clear_start("the push", record.pose[0].copy(), body_of(model, Physics()), action)
+    start = PreparedObject.of(model, None, Physics()).clear_start(
+        "the push", record.pose[0].copy(), action
+    )
     path = simulate(model, record.push, start.pose, finger=finger, table=table)
     seen, said = record.pose[-1], path.pose_at(record.t[-1])
     turned = np.remainder(said[2] - seen[2] + np.pi, 2.0 * np.pi) - np.pi

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from pushwise.geometry.compiled import feature_normal, nearest_feature
 from pushwise.identification.problem import Problem
-from pushwise.physics.kernels.contact import feature_normal, nearest_feature
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Push
 from pushwise.records.record import PushRecord

@@ -19,20 +19,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError
+from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import signed_area
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.contact_observations import GAP_SIGMA
 from pushwise.identification.methods.tempering import tempered
 from pushwise.identification.problem import DEEPEST, Problem
-from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernel_inputs import EMPTY, board_of
-from pushwise.physics.kernels.batch_endpoints import Fingers, roll_ends
-from pushwise.physics.kernels.contact import nearest_feature
-from pushwise.physics.kernels.substep import Body
-from pushwise.physics.kernels.support import Ground
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.prepared import Feet, Fingers, PreparedObject
 from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
@@ -114,7 +109,6 @@ class _Stand:
         self.seen = np.array([record.pose[-1] for record in records])
         x, y = problem.grid.outline.T
         self.outline = np.ascontiguousarray(x), np.ascontiguousarray(y)
-        self.reach = float(np.hypot(x, y).max())
         self.scale = SCATTER * np.array([1.0, 1.0, 2.0 / np.sqrt(problem.grid.area)])
         self.middle, self.root = self._touching()
         self.setup = SHARES + (FEET if problem.prior.centre is None else 2)
@@ -222,22 +216,8 @@ class _Stand:
         problem = self.problem
         problem.simulations += 1
         finger, calibration = self._setup(v)
-        mass = problem.prior.mass
-        centre = shares @ places
-        body = Body(
-            mass,
-            float(centre[0]),
-            float(centre[1]),
-            mass * float(shares @ np.sum(places**2, axis=1)),
-            np.ascontiguousarray(places[:, 0]),
-            np.ascontiguousarray(places[:, 1]),
-            *self.outline,
-            self.reach,
-        )
-        friction = np.full(FEET, problem.prior.friction)
-        ground = Ground(
-            mass * GRAVITY * shares, friction, EMPTY, EMPTY, True, board_of(problem.physics)
-        )
+        feet = Feet(places, problem.prior.mass * shares, problem.prior.friction)
+        prepared = PreparedObject.on_feet(problem.grid, feet, problem.physics)
         begin = self.begin + calibration.tip + self.along @ calibration.tool
         fingers = Fingers(
             begin,
@@ -252,11 +232,8 @@ class _Stand:
             DEEPEST if problem.calibrates else 0.5 * finger.radius,
             calibration.touching,
         )
-        ends = np.empty_like(self.pose)
-        with interrupts_held():
-            if not roll_ends(body, ground, fingers, calibration.pose(self.pose), ends):
-                return None
-        return calibration.tracked(ends)
+        ends = prepared.ends(fingers, calibration.pose(self.pose))
+        return None if ends is None else calibration.tracked(ends)
 
     def mean(self, points: Array) -> Array:
         """Return the unknowns u of `Problem` for the mean load and set-up of points."""

@@ -8,16 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled, compiled_part
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernels.adjoint_step import step_adjoint
-from pushwise.physics.kernels.load import spread_adjoint
-from pushwise.physics.kernels.rollout import Action, Track, drive_between, state_at
-from pushwise.physics.kernels.step import balance
-from pushwise.physics.kernels.substep import Body, State, step_problem
-from pushwise.physics.kernels.support import Ground, find_load, find_support
-from pushwise.physics.kernels.tilt import tilt_adjoint, tilt_before
-from pushwise.typing import Array, Flags
+from pushwise.physics.kernels.adjoint_contact import ForceBar
+from pushwise.physics.kernels.adjoint_step import StateBar, retrace, state_at, step_adjoint
+from pushwise.physics.kernels.load import Body, Ground, WeightBar, load_adjoint
+from pushwise.physics.kernels.rollout import (
+    Action,
+    Track,
+    Work,
+    changes_support,
+    new_work,
+    rest_load,
+)
+from pushwise.typing import Array
 
 
 class RolloutBar(NamedTuple):
@@ -34,36 +38,18 @@ class RolloutBar(NamedTuple):
     force: Array  # (2,) on a cell
 
 
-@compiled
-def _load_adjoint(
-    body: Body,
-    ground: Ground,
-    supported: Flags,
-    N: Array,
-    c_bar: Array,
-    mass_bar: Array,
-    friction_bar: Array,
-) -> tuple[bool, float, float, float]:
-    """Carry c_bar (Q,) on to mass and friction of the cells and clear it.
-
-    Returns also the derivatives in total mass and centre of mass.
-    """
+@compiled_part
+def _loads_to_cells(
+    body: Body, ground: Ground, work: Work, c_bar: Array, mass_bar: Array, friction_bar: Array
+) -> WeightBar:
+    """Carry c_bar (Q,) on to mass and friction of the cells, and clear it."""
+    weight = load_adjoint(body, ground, work.supported, work.N, c_bar, friction_bar)
     each = c_bar.size // mass_bar.size
-    whole = ground.even
     for q in range(c_bar.size):
-        friction_bar[q // each] += c_bar[q] * N[q]
-        c_bar[q] *= ground.mu[q]
-        whole = whole and supported[q]
-    ok = True
-    s0 = s1 = s2 = 0.0
-    if not whole:
-        ok, s0, s1, s2 = spread_adjoint(body.bx, body.by, N, c_bar)
-    for q in range(c_bar.size):
-        if ground.even:
+        if ground.own:
             mass_bar[q // each] += c_bar[q] * GRAVITY / each
         c_bar[q] = 0.0
-    weight = GRAVITY * body.m
-    return ok, GRAVITY * (s0 + s1 * body.cx + s2 * body.cy), weight * s1, weight * s2
+    return weight
 
 
 @compiled
@@ -90,66 +76,33 @@ def roll_adjoint(
     radius_bar = mu_bar = 0.0
     ok = True
 
-    Q = body.bx.size
-    rx = np.empty(Q)
-    ry = np.empty(Q)
-    N = np.empty(Q)
-    c = np.empty(Q)
-    c_bar = np.zeros(Q)
-    tilts = action.height > 0.0
-    load = np.empty(Q) if tilts else c
-    load_bar = np.zeros(Q) if tilts else c_bar
-    push_x = push_y = 0.0  # derivative in the impulse of step k through the load of step k + 1
-    supported = np.ones(Q, np.bool_)
-    fresh = False
+    work = new_work(body)
+    old = new_work(body)  # supports and loads of the steps after, while they are the same
+    c_bar = np.zeros(work.c.size)
+    load_bar = np.zeros(work.c.size)
+    before_x = before_y = 0.0  # derivative in the force of step k through the load of step k + 1
 
     T = track.mode.shape[0]
-    bar = State(pose_bar[T, 0], pose_bar[T, 1], pose_bar[T, 2], 0.0, 0.0, 0.0, 0, -1, -1)
+    bar = StateBar(x=pose_bar[T, 0], y=pose_bar[T, 1], th=pose_bar[T, 2], vx=0.0, vy=0.0, w=0.0)
     for k in range(T - 1, -1, -1):
         h = track.t[k + 1] - track.t[k]
-        s = state_at(track, k)
-        before = supported.copy() if ground.tx.size > 0 else supported
-        changed = ground.tx.size > 0 and find_support(
-            body,
-            ground,
-            s.x + 0.5 * h * s.vx,
-            s.y + 0.5 * h * s.vy,
-            s.th + 0.5 * h * s.w,
-            supported,
+        if changes_support(body, ground, state_at(track, k), h, work) or k == T - 1:
+            if k < T - 1:
+                weight = _loads_to_cells(body, ground, old, c_bar, mass_bar, friction_bar)
+                ok = ok and weight.ok
+                m_bar += weight.m
+                cx_bar += weight.cx
+                cy_bar += weight.cy
+            rest_load(body, ground, work)
+            for q in range(work.N.size):
+                old.N[q] = work.N[q]
+                old.supported[q] = work.supported[q]
+        step = retrace(body, ground, action, track, k, work)
+        f_bar = ForceBar(
+            x=impulse_bar[k, 0] + before_x / h,
+            y=impulse_bar[k, 1] + before_y / h,
         )
-        if changed or not fresh:
-            if fresh:
-                good, a0, a1, a2 = _load_adjoint(
-                    body, ground, before, N, c_bar, mass_bar, friction_bar
-                )
-                ok = ok and good
-                m_bar += a0
-                cx_bar += a1
-                cy_bar += a2
-            find_load(body, ground, supported, N)
-            for q in range(Q):
-                c[q] = ground.mu[q] * N[q]
-            fresh = True
-        drive = drive_between(action, track.t[k], track.t[k + 1])
-        mid_th = s.th + 0.5 * h * s.w
-        if tilts:
-            tilt = tilt_before(body, c, action.height, track.t, track.impulse, k, mid_th, load)
-        p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
-        d = step_adjoint(
-            body,
-            s,
-            p,
-            balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2]),
-            drive,
-            track.mode[k, 0],
-            track.mode[k, 1],
-            track.mode[k, 2],
-            (track.mid[k, 0], track.mid[k, 1], track.mid[k, 2]),
-            (track.impulse[k, 0], track.impulse[k, 1]),
-            bar,
-            (impulse_bar[k, 0] + push_x, impulse_bar[k, 1] + push_y),
-            load_bar,
-        )
+        d = step_adjoint(body, action, step, bar, f_bar, work, load_bar, c_bar)
         m_bar += d.m
         cx_bar += d.cx
         cy_bar += d.cy
@@ -163,34 +116,22 @@ def roll_adjoint(
         if track.t[k] < action.duration:
             force_bar[0] += d.fx
             force_bar[1] += d.fy
-        turn = 0.0  # derivative in the angle at mid-step through the load
-        if tilts:
-            e = tilt_adjoint(
-                body.bx, body.by, c, tilt, body.m, action.height, mid_th, load_bar, c_bar
-            )
-            load_bar[:] = 0.0
-            m_bar += e.m
-            turn = e.th
-            if k > 0:
-                push_x = e.fx / (track.t[k] - track.t[k - 1])
-                push_y = e.fy / (track.t[k] - track.t[k - 1])
-        bar = State(
-            d.x + pose_bar[k, 0],
-            d.y + pose_bar[k, 1],
-            d.th + pose_bar[k, 2] + turn,
-            d.vx,
-            d.vy,
-            d.w + 0.5 * h * turn,
-            0,
-            -1,
-            -1,
+        before_x = d.before.x
+        before_y = d.before.y
+        bar = StateBar(
+            x=d.state.x + pose_bar[k, 0],
+            y=d.state.y + pose_bar[k, 1],
+            th=d.state.th + pose_bar[k, 2],
+            vx=d.state.vx,
+            vy=d.state.vy,
+            w=d.state.w,
         )
-    if fresh:
-        good, a0, a1, a2 = _load_adjoint(body, ground, supported, N, c_bar, mass_bar, friction_bar)
-        ok = ok and good
-        m_bar += a0
-        cx_bar += a1
-        cy_bar += a2
+    if T > 0:
+        weight = _loads_to_cells(body, ground, old, c_bar, mass_bar, friction_bar)
+        ok = ok and weight.ok
+        m_bar += weight.m
+        cx_bar += weight.cx
+        cy_bar += weight.cy
 
     # Moments of mass: m = sum m_i, m c = sum m_i b_i, J = sum m_i (|b_i|^2 + w^2 / 6).
     for i in range(n):
@@ -201,16 +142,22 @@ def roll_adjoint(
             + (cx_bar * (x - body.cx) + cy_bar * (y - body.cy)) / body.m
             + J_bar * (x * x + y * y + cell_size * cell_size / 6.0)
         )
-    pose0 = np.array([bar.x, bar.y, bar.th])
-    twist0 = np.array([bar.vx, bar.vy, bar.w])
+    pose = np.empty(3)
+    pose[0] = bar.x
+    pose[1] = bar.y
+    pose[2] = bar.th
+    twist = np.empty(3)
+    twist[0] = bar.vx
+    twist[1] = bar.vy
+    twist[2] = bar.w
     return RolloutBar(
-        ok,
-        mass_bar,
-        friction_bar,
-        pose0,
-        twist0,
-        finger_bar,
-        radius_bar,
-        mu_bar,
-        force_bar,
+        ok=ok,
+        mass=mass_bar,
+        friction=friction_bar,
+        pose=pose,
+        twist=twist,
+        finger=finger_bar,
+        radius=radius_bar,
+        finger_friction=mu_bar,
+        force=force_bar,
     )

@@ -17,24 +17,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_sum
+from pushwise.compilation import compiled_part, compiled_sum
+from pushwise.geometry.compiled import rotate, se2, unrotate
 from pushwise.physics.constants import STICTION_SPEED
-from pushwise.physics.kernels.adjoint_contact import FingerBar, touched_adjoint
-from pushwise.physics.kernels.contact import SEPARATE
-from pushwise.physics.kernels.step import Balance, StepProblem, solve_symmetric, stretched
-from pushwise.physics.kernels.substep import Body, Drive, State
+from pushwise.physics.kernels.adjoint_contact import (
+    NO_FINGER,
+    ForceBar,
+    TwistBar,
+    touched_adjoint,
+)
+from pushwise.physics.kernels.contact import SEPARATE, Touch
+from pushwise.physics.kernels.linear import solve
+from pushwise.physics.kernels.load import Body, Ground
+from pushwise.physics.kernels.rollout import Action, StepSetup, Track, Work, set_up
+from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
+from pushwise.physics.kernels.substep import State, mid_pose, pose_of
+from pushwise.physics.kernels.tilt import tilt_adjoint
 from pushwise.typing import Array
 
 
-class StepBar(NamedTuple):
-    """Derivatives of a loss in what one step depends on."""
+class StateBar(NamedTuple):
+    """Derivatives of a loss in a state: the cotangent of pose and twist."""
 
-    x: float  # arriving pose
+    x: float
     y: float
     th: float
-    vx: float  # arriving twist
+    vx: float
     vy: float
     w: float
+
+
+class StepBar(NamedTuple):
+    """Derivatives of a loss in what one step depends on, except the friction loads."""
+
+    state: StateBar  # it arrives with
     m: float  # total mass, centre of mass (grid frame), second moment about the grid origin
     cx: float
     cy: float
@@ -47,39 +63,61 @@ class StepBar(NamedTuple):
     mu: float
     fx: float  # force on a cell
     fy: float
+    before: ForceBar  # mean force of the finger in the step before, through the tilt of the load
+
+
+class Retraced(NamedTuple):
+    """A step of a track as it was taken."""
+
+    state: State
+    setup: StepSetup
+    touch: Touch
+    energy: Energy  # at the twist found
+
+
+@compiled_part
+def state_at(track: Track, k: int) -> State:
+    """Return pose and twist at instant k of a track, as a step starts from them."""
+    return State(
+        x=track.pose[k, 0],
+        y=track.pose[k, 1],
+        th=track.pose[k, 2],
+        vx=track.twist[k, 0],
+        vy=track.twist[k, 1],
+        w=track.twist[k, 2],
+        mode=SEPARATE,
+        first=-1,
+        second=-1,
+    )
+
+
+@compiled_part
+def retrace(
+    body: Body, ground: Ground, action: Action, track: Track, k: int, work: Work
+) -> Retraced:
+    """Describe step k of a track again, with the loads at rest in `work`."""
+    s = state_at(track, k)
+    touch = Touch(
+        mode=track.mode[k, 0],
+        first=track.mode[k, 1],
+        second=track.mode[k, 2],
+        vx=track.mid[k, 0],
+        vy=track.mid[k, 1],
+        w=track.mid[k, 2],
+        fx=track.impulse[k, 0],
+        fy=track.impulse[k, 1],
+    )
+    setup = set_up(body, ground, action, s, track, k, track.t[k + 1], work)
+    at = energy(setup.problem, touch.vx, touch.vy, touch.w)
+    return Retraced(state=s, setup=setup, touch=touch, energy=at)
 
 
 @compiled_sum
-def friction_adjoint(
-    p: StepProblem, y0: float, y1: float, y2: float, w0: float, w1: float, w2: float, c_bar: Array
-) -> float:
-    """Add ``-w . dG/dc_q`` to c_bar (Q,) and return ``-w . dG/dtheta`` of the friction."""
-    eps2 = STICTION_SPEED * STICTION_SPEED
-    theta_bar = 0.0
-    for q in range(c_bar.size):
-        x = p.rx[q]
-        y = p.ry[q]
-        sx = y0 - y2 * y
-        sy = y1 + y2 * x
-        inv = 1.0 / np.sqrt(sx * sx + sy * sy + eps2)
-        ux = sx * inv
-        uy = sy * inv
-        ax = w0 - w2 * y
-        ay = w1 + w2 * x
-        along = ax * ux + ay * uy
-        ru = x * ux + y * uy
-        c_bar[q] -= p.dt * along
-        theta_bar += p.c[q] * (w2 * ru + y2 * inv * (ax * x + ay * y - along * ru))
-    return p.dt * theta_bar
+def _friction_adjoint(p: StepProblem, y: TwistBar, w: TwistBar, c_bar: Array) -> float:
+    """Add ``-w . dG/dc_q`` to c_bar (Q,) and return ``-w . dG/dtheta`` of the friction.
 
-
-@compiled_sum
-def uneven_turn_adjoint(
-    p: StepProblem, y0: float, y1: float, y2: float, w0: float, w1: float, w2: float
-) -> float:
-    """Return ``-w . dG/dtheta`` of the friction on an uneven board; y, w and points stretched.
-
-    Turning moves r by ``z x r``, and so r' not by ``z x r'`` but by ``z x B r = z x A r' / det B``.
+    y, w: the twist and the multipliers, stretched by the board. Turning moves a point r by
+    ``z x r``, and r' by ``z x B r = z x A r' / det B``.
     """
     eps2 = STICTION_SPEED * STICTION_SPEED
     b = p.board
@@ -88,69 +126,64 @@ def uneven_turn_adjoint(
     axy = b.xy * (b.xx + b.yy) / det
     ayy = (b.yy * b.yy + b.xy * b.xy) / det
     theta_bar = 0.0
-    for q in range(p.c.size):
+    for q in range(c_bar.size):
         x = p.rx[q]
-        y = p.ry[q]
-        sx = y0 - y2 * y
-        sy = y1 + y2 * x
+        y_ = p.ry[q]
+        sx = y.x - y.w * y_
+        sy = y.y + y.w * x
         inv = 1.0 / np.sqrt(sx * sx + sy * sy + eps2)
         ux = sx * inv
         uy = sy * inv
-        ax = w0 - w2 * y
-        ay = w1 + w2 * x
+        ax = w.x - w.w * y_
+        ay = w.y + w.w * x
         along = ax * ux + ay * uy
-        tx = axx * x + axy * y
-        ty = axy * x + ayy * y
+        tx = axx * x + axy * y_
+        ty = axy * x + ayy * y_
         tu = tx * ux + ty * uy
-        theta_bar += p.c[q] * (w2 * tu + y2 * inv * (ax * tx + ay * ty - along * tu))
+        c_bar[q] -= p.dt * along
+        theta_bar += p.c[q] * (w.w * tu + y.w * inv * (ax * tx + ay * ty - along * tu))
     return p.dt * theta_bar
 
 
-@compiled
+@compiled_part
 def step_adjoint(
     body: Body,
-    s: State,
-    p: StepProblem,
-    h: Balance,
-    drive: Drive,
-    mode: int,
-    first: int,
-    second: int,
-    y: tuple[float, float, float],
-    f: tuple[float, float],
-    after: State,
-    f_bar: tuple[float, float],
+    action: Action,
+    step: Retraced,
+    after: StateBar,
+    f_bar: ForceBar,
+    work: Work,
+    load_bar: Array,
     c_bar: Array,
 ) -> StepBar:
-    """Carry the derivatives ``after`` (of pose and twist, as a State) back over one step.
+    """Carry the derivatives in the state after a step, and in its impulse, back over the step.
 
-    h: the `Balance` at the twist y found, which the caller may share; f, f_bar: impulse of the
-    finger and the loss's derivative in it. Adds the derivatives in the friction loads to c_bar
-    (Q,).
+    Adds the derivatives in the friction loads at rest to c_bar (Q,). load_bar (Q,) is work space,
+    zero before and after.
     """
+    s = step.state
+    touch = step.touch
+    drive = step.setup.drive
+    p = step.setup.problem
     dt = p.dt
     m = p.m
-    free = mode == SEPARATE
+    free = touch.mode == SEPARATE
     # Centre of mass from the grid origin at the start, the middle and the end of the step.
-    cos0 = np.cos(s.th)
-    sin0 = np.sin(s.th)
-    c0x = cos0 * body.cx - sin0 * body.cy
-    c0y = sin0 * body.cx + cos0 * body.cy
+    pose0 = pose_of(s)
+    mid = mid_pose(s, dt)
+    c0x, c0y = rotate(pose0, body.cx, body.cy)
     cmx = p.sx / m
     cmy = p.sy / m
-    turn = 0.5 * (y[2] + p.uw) if free else y[2]
-    end = s.th + dt * turn
-    cos1 = np.cos(end)
-    sin1 = np.sin(end)
-    c1x = cos1 * body.cx - sin1 * body.cy
-    c1y = sin1 * body.cx + cos1 * body.cy
+    turn = 0.5 * (touch.w + p.uw) if free else touch.w
+    pose1 = se2(0.0, 0.0, s.th + dt * turn)
+    c1x, c1y = rotate(pose1, body.cx, body.cy)
 
     # Leaving twist: v1 = y + omega z x (cm - c1); then the leaving pose.
     y0_bar = after.vx
     y1_bar = after.vy
     y2_bar = after.w - after.vx * (cmy - c1y) + after.vy * (cmx - c1x)
-    cm_bar_x = y[2] * after.vy
-    cm_bar_y = -y[2] * after.vx
+    cm_bar_x = touch.w * after.vy
+    cm_bar_y = -touch.w * after.vx
     c1_bar_x = -cm_bar_x
     c1_bar_y = -cm_bar_y
     th1_bar = after.th + c1_bar_y * c1x - c1_bar_x * c1y
@@ -163,81 +196,82 @@ def step_adjoint(
     u2_bar = share * th1_bar if free else 0.0
 
     # The implicit function: multipliers of momentum, with what the contact adds to them.
-    finger = FingerBar(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    mu_bar = 0.0
+    y_bar = TwistBar(x=y0_bar, y=y1_bar, w=y2_bar)
+    finger = NO_FINGER
     if free:
-        w = solve_symmetric(h, y0_bar, y1_bar, y2_bar)
+        wx, wy, ww = solve(step.energy.H, y_bar.x, y_bar.y, y_bar.w)
+        w = TwistBar(x=wx, y=wy, w=ww)
     else:
-        w, finger, mu_bar = touched_adjoint(
-            body, s, drive, dt, mode, first, second, y, f, h, (y0_bar, y1_bar, y2_bar), f_bar
-        )
+        w, finger = touched_adjoint(body, s, drive, dt, touch, step.energy, y_bar, f_bar)
     th_bar = finger.th
-    vx_bar = finger.vx
-    vy_bar = finger.vy
     w_bar = finger.w
 
     # Momentum: G = M (y - u) - impulse + friction.
-    v0, v1 = stretched(p.board, y[0], y[1])
-    k0, k1 = stretched(p.board, w[0], w[1])
-    turned = friction_adjoint(p, v0, v1, y[2], k0, k1, w[2], c_bar)
-    if not p.board.even:  # c_bar is right, but stretched points turn otherwise
-        turned = uneven_turn_adjoint(p, v0, v1, y[2], k0, k1, w[2])
-    th_bar += turned
-    dx = y[0] - p.ux
-    dy = y[1] - p.uy
-    dw = y[2] - p.uw
-    kx = dw * w[0] + w[2] * dx
-    ky = dw * w[1] + w[2] * dy
-    u0_bar += m * w[0] - p.sy * w[2]
-    u1_bar += m * w[1] + p.sx * w[2]
-    u2_bar += p.sx * w[1] - p.sy * w[0] + p.J * w[2]
-    m_bar = -(w[0] * dx + w[1] * dy + cmx * ky - cmy * kx)
+    vx, vy = stretched(p.board, touch.vx, touch.vy)
+    kx, ky = stretched(p.board, w.x, w.y)
+    tilts = action.height > 0.0
+    th_bar += _friction_adjoint(
+        p,
+        TwistBar(x=vx, y=vy, w=touch.w),
+        TwistBar(x=kx, y=ky, w=w.w),
+        load_bar if tilts else c_bar,
+    )
+    before = ForceBar(x=0.0, y=0.0)
+    m_bar = 0.0
+    if tilts:
+        tilt = tilt_adjoint(body, work.c, step.setup.tilt, action.height, mid, load_bar, c_bar)
+        before = ForceBar(x=tilt.fx, y=tilt.fy)
+        m_bar = tilt.m
+        th_bar += tilt.th
+        for q in range(load_bar.size):
+            load_bar[q] = 0.0
+    dx = touch.vx - p.ux
+    dy = touch.vy - p.uy
+    dw = touch.w - p.uw
+    kx = dw * w.x + w.w * dx
+    ky = dw * w.y + w.w * dy
+    u0_bar += m * w.x - p.sy * w.w
+    u1_bar += m * w.y + p.sx * w.w
+    u2_bar += p.sx * w.y - p.sy * w.x + p.J * w.w
+    m_bar -= w.x * dx + w.y * dy + cmx * ky - cmy * kx
     cm_bar_x -= m * ky
     cm_bar_y += m * kx
-    J_bar = -w[2] * dw
-    cosm = np.cos(s.th + 0.5 * dt * s.w)
-    sinm = np.sin(s.th + 0.5 * dt * s.w)
-    cell_x = cosm * drive.cell_x - sinm * drive.cell_y
-    cell_y = sinm * drive.cell_x + cosm * drive.cell_y
-    th_bar -= dt * w[2] * (cell_x * drive.force_x + cell_y * drive.force_y)
+    cell_x, cell_y = rotate(mid, drive.cell_x, drive.cell_y)
+    th_bar -= dt * w.w * (cell_x * drive.force_x + cell_y * drive.force_y)
 
     # Arriving twist carried to mid-step: u = v + omega z x (c0 - cm).
-    vx_bar += u0_bar
-    vy_bar += u1_bar
     w_bar += u2_bar - u0_bar * (c0y - cmy) + u1_bar * (c0x - cmx)
     c0_bar_x = s.w * u1_bar
     c0_bar_y = -s.w * u0_bar
     cm_bar_x -= c0_bar_x
     cm_bar_y -= c0_bar_y
     th_bar += cm_bar_y * cmx - cm_bar_x * cmy
+    # The centre of mass in the grid frame, through its places at the three instants.
+    ax, ay = unrotate(pose0, c0_bar_x, c0_bar_y)
+    bx, by = unrotate(mid, cm_bar_x, cm_bar_y)
+    cx, cy = unrotate(pose1, c1_bar_x, c1_bar_y)
     # Mid-step is predicted: theta + dt omega / 2, position + dt v / 2.
+    state = StateBar(
+        x=after.x - finger.yx,
+        y=after.y - finger.yy,
+        th=th1_bar + th_bar + c0_bar_y * c0x - c0_bar_x * c0y,
+        vx=finger.vx + u0_bar - 0.5 * dt * finger.yx,
+        vy=finger.vy + u1_bar - 0.5 * dt * finger.yy,
+        w=w_bar + 0.5 * dt * th_bar,
+    )
     return StepBar(
-        after.x - finger.yx,
-        after.y - finger.yy,
-        th1_bar + th_bar + c0_bar_y * c0x - c0_bar_x * c0y,
-        vx_bar - 0.5 * dt * finger.yx,
-        vy_bar - 0.5 * dt * finger.yy,
-        w_bar + 0.5 * dt * th_bar,
-        m_bar,
-        cos0 * c0_bar_x
-        + sin0 * c0_bar_y
-        + cosm * cm_bar_x
-        + sinm * cm_bar_y
-        + cos1 * c1_bar_x
-        + sin1 * c1_bar_y,
-        -sin0 * c0_bar_x
-        + cos0 * c0_bar_y
-        - sinm * cm_bar_x
-        + cosm * cm_bar_y
-        - sin1 * c1_bar_x
-        + cos1 * c1_bar_y,
-        J_bar,
-        0.5 * finger.yx - finger.ux / dt,
-        0.5 * finger.yy - finger.uy / dt,
-        0.5 * finger.yx + finger.ux / dt,
-        0.5 * finger.yy + finger.uy / dt,
-        finger.radius,
-        mu_bar,
-        dt * (w[0] - w[2] * cell_y),
-        dt * (w[1] + w[2] * cell_x),
+        state=state,
+        m=m_bar,
+        cx=ax + bx + cx,
+        cy=ay + by + cy,
+        J=-w.w * dw,
+        ax=0.5 * finger.yx - finger.ux / dt,
+        ay=0.5 * finger.yy - finger.uy / dt,
+        bx=0.5 * finger.yx + finger.ux / dt,
+        by=0.5 * finger.yy + finger.uy / dt,
+        radius=finger.radius,
+        mu=finger.mu,
+        fx=dt * (w.x - w.w * cell_y),
+        fy=dt * (w.y + w.w * cell_x),
+        before=before,
     )

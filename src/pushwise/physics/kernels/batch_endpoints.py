@@ -1,21 +1,30 @@
-"""Where pushes end, many in one compiled call: for searches that ask thousands of times.
+"""Where pushes start and end: a start moved out of the finger, and many ends in one call.
 
-The physics is that of `rollout`; only the friction points are free to lie anywhere, and a start
-that noise put under the finger is moved out of it as in `start`.
+The ends are for searches that ask thousands of times; their physics is that of `rollout`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
-from pushwise.physics.kernels.contact import feature_normal, nearest_feature
-from pushwise.physics.kernels.rollout import DONE, Action, finger_at, roll
-from pushwise.physics.kernels.substep import Body
-from pushwise.physics.kernels.support import Ground
+from pushwise.compilation import compiled, compiled_part
+from pushwise.geometry.compiled import SE2, feature_normal, nearest_feature, rotate, unplace
+from pushwise.physics.kernels.contact import SEPARATE
+from pushwise.physics.kernels.load import Body, Ground
+from pushwise.physics.kernels.rollout import DONE, Action, Clock, finger_at, roll
+from pushwise.physics.kernels.substep import State, pose_of
 from pushwise.typing import Array
 
-__all__ = ["Fingers", "roll_ends"]
+
+class Overlap(NamedTuple):
+    """How far a finger is from the object at the start of a push, and in which direction."""
+
+    gap: float  # [m]; negative inside
+    nx: float  # outward normal of the outline, table axes
+    ny: float
+    curvature: float  # of the outline's normal [1/m]
+    arm_x: float  # from the grid origin to the finger, table axes [m]
+    arm_y: float
 
 
 class Fingers(NamedTuple):
@@ -35,43 +44,77 @@ class Fingers(NamedTuple):
 
 
 @compiled
+def overlap(body: Body, action: Action, at: SE2) -> Overlap:
+    """Return how a finger at time zero meets an object at a pose."""
+    x, y = finger_at(action, 0.0)
+    qx, qy = unplace(at, x, y)
+    feature, distance = nearest_feature(qx, qy, body.ox, body.oy)
+    _, nx, ny, curvature = feature_normal(feature, qx, qy, body.ox, body.oy)
+    nx, ny = rotate(at, nx, ny)
+    return Overlap(
+        gap=distance - action.radius,
+        nx=nx,
+        ny=ny,
+        curvature=curvature,
+        arm_x=x - at.x,
+        arm_y=y - at.y,
+    )
+
+
+@compiled_part
+def at_rest(x: float, y: float, th: float) -> State:
+    """Return the state of an object at rest at a pose."""
+    return State(x=x, y=y, th=th, vx=0.0, vy=0.0, w=0.0, mode=SEPARATE, first=-1, second=-1)
+
+
+@compiled_part
+def _straight(fingers: Fingers, i: int) -> Action:
+    """Return push i as an action."""
+    t = np.empty(2)
+    x = np.empty(2)
+    y = np.empty(2)
+    t[0] = fingers.first[i]
+    t[1] = fingers.last[i]
+    x[0] = fingers.begin[i, 0]
+    x[1] = fingers.end[i, 0]
+    y[0] = fingers.begin[i, 1]
+    y[1] = fingers.end[i, 1]
+    return Action(
+        t=t,
+        x=x,
+        y=y,
+        radius=fingers.radius,
+        mu=fingers.mu,
+        height=fingers.height,
+        cell_x=0.0,
+        cell_y=0.0,
+        force_x=0.0,
+        force_y=0.0,
+        duration=fingers.last[i],
+    )
+
+
+@compiled
 def roll_ends(body: Body, ground: Ground, fingers: Fingers, pose: Array, out: Array) -> bool:
     """Simulate pushes from poses (k, 3) and fill in their last poses (k, 3).
 
-    False when a finger starts too deep inside, or the model cannot follow a push.
+    A start that noise put under the finger is moved out of it. False when a finger starts too deep
+    inside, or the model cannot follow a push.
     """
     for i in range(len(pose)):
-        action = Action(
-            np.array([fingers.first[i], fingers.last[i]]),
-            np.array([fingers.begin[i, 0], fingers.end[i, 0]]),
-            np.array([fingers.begin[i, 1], fingers.end[i, 1]]),
-            fingers.radius,
-            fingers.mu,
-            fingers.height,
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            fingers.last[i],
-        )
-        at = pose[i].copy()
-        x, y = finger_at(action, 0.0)
-        cos = np.cos(at[2])
-        sin = np.sin(at[2])
-        qx = cos * (x - at[0]) + sin * (y - at[1])
-        qy = -sin * (x - at[0]) + cos * (y - at[1])
-        feature, distance = nearest_feature(qx, qy, body.ox, body.oy)
-        gap = distance - fingers.radius
-        if gap < -fingers.deepest:
+        action = _straight(fingers, i)
+        s = at_rest(pose[i, 0], pose[i, 1], pose[i, 2])
+        met = overlap(body, action, pose_of(s))
+        if met.gap < -fingers.deepest:
             return False
-        if gap < 0.0 or (fingers.touching and gap < fingers.deepest):
-            _, nx, ny, _ = feature_normal(feature, qx, qy, body.ox, body.oy)
-            at[0] += gap * (cos * nx - sin * ny)
-            at[1] += gap * (sin * nx + cos * ny)
-        ending, steps, track = roll(
-            body, ground, action, at, np.zeros(3), fingers.dt[i], fingers.until[i], False, None
+        if met.gap < 0.0 or (fingers.touching and met.gap < fingers.deepest):
+            s = at_rest(s.x + met.gap * met.nx, s.y + met.gap * met.ny, s.th)
+        ending, track = roll(
+            body, ground, action, s, Clock(dt=fingers.dt[i], until=fingers.until[i], settle=False)
         )
         if ending != DONE:
             return False
-        out[i] = track.pose[steps]
+        last = len(track.t) - 1
+        for j in range(3):
+            out[i, j] = track.pose[last, j]
     return True

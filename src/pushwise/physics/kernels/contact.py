@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
-from pushwise.physics.kernels.step import MAX_NEWTON, SPEED_TOLERANCE, StepProblem, balance
-from pushwise.typing import Array
+from pushwise.compilation import compiled_part
+from pushwise.physics.kernels.linear import times
+from pushwise.physics.kernels.step import MAX_NEWTON, SPEED_TOLERANCE, StepProblem, energy
 
 # Modes of a step. Plain integers because compiled code carries them; `Mode` names them in public.
 SEPARATE = 0
@@ -42,12 +42,15 @@ class Contact(NamedTuple):
     b: float  # normal speed of the touched point that closes the gap [m/s]
     ut: float  # tangential speed of the finger [m/s]
     curvature: float  # d(normal angle) / d(tangential travel) [1/m]: 0 on an edge
+    feature: int  # of the outline
 
 
 class Touch(NamedTuple):
     """Twist and impulse of a solved step, and how the finger touches."""
 
     mode: int
+    first: int  # outline features touched, -1 for none
+    second: int
     vx: float
     vy: float
     w: float
@@ -55,76 +58,13 @@ class Touch(NamedTuple):
     fy: float
 
 
-@compiled
-def nearest_feature(qx: float, qy: float, ox: Array, oy: Array) -> tuple[int, float]:
-    """Return the outline feature nearest to a point and its signed distance [m].
-
-    Feature ``2 i`` is the edge from vertex i to i + 1, ``2 i + 1`` is vertex i. The distance is
-    negative inside. Points and outline, shapes (k,), are in the grid frame.
-    """
-    best = np.inf
-    feature = -1
-    inside = False
-    k = ox.size
-    ax = ox[k - 1] - qx
-    ay = oy[k - 1] - qy
-    for i in range(k):
-        bx = ox[i] - qx
-        by = oy[i] - qy
-        ex = bx - ax
-        ey = by - ay
-        if (ay > 0.0) != (by > 0.0) and ax - ay * ex / ey > 0.0:
-            inside = not inside
-        s = -(ax * ex + ay * ey)
-        e2 = ex * ex + ey * ey
-        if s <= 0.0:
-            d2 = ax * ax + ay * ay
-            f = 2 * ((i + k - 1) % k) + 1
-        elif s >= e2:
-            d2 = bx * bx + by * by
-            f = 2 * i + 1
-        else:
-            cross = ax * ey - ay * ex
-            d2 = cross * cross / e2
-            f = 2 * ((i + k - 1) % k)
-        if d2 < best:
-            best = d2
-            feature = f
-        ax = bx
-        ay = by
-    distance = np.sqrt(best)
-    return feature, -distance if inside else distance
-
-
-@compiled
-def feature_normal(
-    feature: int, qx: float, qy: float, ox: Array, oy: Array
-) -> tuple[float, float, float, float]:
-    """Return distance, outward normal and curvature of one feature seen from a point."""
-    i = feature // 2
-    if feature % 2 == 1:
-        dx = qx - ox[i]
-        dy = qy - oy[i]
-        d = np.hypot(dx, dy)
-        if d == 0.0:  # a finger centred on a vertex is inside the object: the caller refuses it
-            return 0.0, 1.0, 0.0, 0.0
-        return d, dx / d, dy / d, 1.0 / d
-    j = (i + 1) % ox.size
-    ex = ox[j] - ox[i]
-    ey = oy[j] - oy[i]
-    length = np.hypot(ex, ey)
-    nx = ey / length
-    ny = -ex / length
-    return nx * (qx - ox[i]) + ny * (qy - oy[i]), nx, ny, 0.0
-
-
-@compiled
+@compiled_part
 def _about_contact(c: Contact, vn: float, vt: float, w: float) -> tuple[float, float]:
     """Return the origin velocity that gives the touched point ``(vn, vt)`` when turning at w."""
     return vn * c.nx - vt * c.ny + w * c.py, vn * c.ny + vt * c.nx - w * c.px
 
 
-@compiled
+@compiled_part
 def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touch]:
     """Solve for the rotation when the touched point moves at ``(b, ut + slip)``.
 
@@ -138,22 +78,22 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
     reach = p.reach + np.hypot(c.px, c.py)
     for _ in range(MAX_NEWTON):
         vx, vy = _about_contact(c, c.b, c.ut + slip, w)
-        g = balance(p, vx, vy, w)
-        moment = c.py * g.g0 - c.px * g.g1 + g.g2
-        h0 = g.h00 * c.py - g.h01 * c.px + g.h02
-        h1 = g.h01 * c.py - g.h11 * c.px + g.h12
-        h2 = g.h02 * c.py - g.h12 * c.px + g.h22
+        g = energy(p, vx, vy, w)
+        moment = c.py * g.gx - c.px * g.gy + g.gw
+        h0, h1, h2 = times(g.H, c.py, -c.px, 1.0)
         step = -moment / (c.py * h0 - c.px * h1 + h2)
         if not abs(step) < np.inf:
             break
         if abs(step) * reach <= SPEED_TOLERANCE:
             return True, Touch(
-                STICK,
-                vx + step * c.py,
-                vy - step * c.px,
-                w + step,
-                g.g0 + step * h0,
-                g.g1 + step * h1,
+                mode=STICK,
+                first=c.feature,
+                second=-1,
+                vx=vx + step * c.py,
+                vy=vy - step * c.px,
+                w=w + step,
+                fx=g.gx + step * h0,
+                fy=g.gy + step * h1,
             )
         if moment > 0.0:
             hi = w
@@ -165,27 +105,23 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
             new = 0.5 * (lo + hi)
         before = abs(moment)
         w = new
-    return False, Touch(IMPOSSIBLE, vx, vy, w, 0.0, 0.0)
+    return False, Touch(mode=IMPOSSIBLE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0)
 
 
-@compiled
+@compiled_part
 def _slip_newton(
     p: StepProblem, c: Contact, e0: float, e1: float, slip: float, w: float
 ) -> tuple[bool, float, Touch]:
     """Newton on ``(omega, slip)``: no moment about the contact, no impulse along ``e``."""
     reach = p.reach + np.hypot(c.px, c.py)
     vx, vy = _about_contact(c, c.b, c.ut + slip, w)
-    g = balance(p, vx, vy, w)
-    r0 = (c.py * g.g0 - c.px * g.g1 + g.g2) / reach
-    r1 = e0 * g.g0 + e1 * g.g1
+    g = energy(p, vx, vy, w)
+    r0 = (c.py * g.gx - c.px * g.gy + g.gw) / reach
+    r1 = e0 * g.gx + e1 * g.gy
     for _ in range(MAX_NEWTON):
         # Columns of H along d v / d omega = (py, -px, 1) and d v / d slip = (t, 0).
-        a0 = g.h00 * c.py - g.h01 * c.px + g.h02
-        a1 = g.h01 * c.py - g.h11 * c.px + g.h12
-        a2 = g.h02 * c.py - g.h12 * c.px + g.h22
-        b0 = -g.h00 * c.ny + g.h01 * c.nx
-        b1 = -g.h01 * c.ny + g.h11 * c.nx
-        b2 = -g.h02 * c.ny + g.h12 * c.nx
+        a0, a1, a2 = times(g.H, c.py, -c.px, 1.0)
+        b0, b1, b2 = times(g.H, -c.ny, c.nx, 0.0)
         j00 = (c.py * a0 - c.px * a1 + a2) / reach
         j01 = (c.py * b0 - c.px * b1 + b2) / reach
         j10 = e0 * a0 + e1 * a1
@@ -203,32 +139,42 @@ def _slip_newton(
                 True,
                 slip + ds,
                 Touch(
-                    SLIP_LEFT,
-                    vx + dw * c.py - ds * c.ny,
-                    vy - dw * c.px + ds * c.nx,
-                    w + dw,
-                    g.g0 + dw * a0 + ds * b0,
-                    g.g1 + dw * a1 + ds * b1,
+                    mode=SLIP_LEFT,
+                    first=c.feature,
+                    second=-1,
+                    vx=vx + dw * c.py - ds * c.ny,
+                    vy=vy - dw * c.px + ds * c.nx,
+                    w=w + dw,
+                    fx=g.gx + dw * a0 + ds * b0,
+                    fy=g.gy + dw * a1 + ds * b1,
                 ),
             )
         merit = r0 * r0 + r1 * r1
         a = 1.0
         while True:
             vx, vy = _about_contact(c, c.b, c.ut + slip + a * ds, w + a * dw)
-            g = balance(p, vx, vy, w + a * dw)
-            r0 = (c.py * g.g0 - c.px * g.g1 + g.g2) / reach
-            r1 = e0 * g.g0 + e1 * g.g1
+            g = energy(p, vx, vy, w + a * dw)
+            r0 = (c.py * g.gx - c.px * g.gy + g.gw) / reach
+            r1 = e0 * g.gx + e1 * g.gy
             if r0 * r0 + r1 * r1 <= (1.0 - 1e-3 * a) * merit:
                 break
             a *= 0.4
             if a < 1e-4:  # a kink, not a descent direction: leave it to the guarded search
-                return False, slip, Touch(IMPOSSIBLE, vx, vy, w, 0.0, 0.0)
+                return (
+                    False,
+                    slip,
+                    Touch(mode=IMPOSSIBLE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0),
+                )
         slip += a * ds
         w += a * dw
-    return False, slip, Touch(IMPOSSIBLE, vx, vy, w, 0.0, 0.0)
+    return (
+        False,
+        slip,
+        Touch(mode=IMPOSSIBLE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0),
+    )
 
 
-@compiled
+@compiled_part
 def slip(
     p: StepProblem, c: Contact, mu: float, sigma: float, speed: float, w: float
 ) -> tuple[bool, Touch]:
@@ -265,17 +211,35 @@ def slip(
     pressing = -(c.nx * touch.fx + c.ny * touch.fy) >= 0.0
     mode = SLIP_LEFT if sigma > 0.0 else SLIP_RIGHT
     return pressing and sigma * speed <= 0.0, Touch(
-        mode, touch.vx, touch.vy, touch.w, touch.fx, touch.fy
+        mode=mode,
+        first=c.feature,
+        second=-1,
+        vx=touch.vx,
+        vy=touch.vy,
+        w=touch.w,
+        fx=touch.fx,
+        fy=touch.fy,
     )
 
 
-@compiled
-def single_contact(p: StepProblem, c: Contact, mu: float, last_mode: int) -> Touch:
-    """Solve one contact: stick if the force fits its cone, else slip, else ``IMPOSSIBLE``."""
-    speed = -c.ny * (p.ux - p.uw * c.py) + c.nx * (p.uy + p.uw * c.px) - c.ut
-    if last_mode in (SLIP_LEFT, SLIP_RIGHT):
-        # Going on as before is the likely case, and saves the sticking solve.
-        valid, touch = slip(p, c, mu, 1.0 if last_mode == SLIP_LEFT else -1.0, speed, p.uw)
+@compiled_part
+def slip_sign(mode: int) -> float:
+    """Return sigma of a mode that slips, zero of any other."""
+    if mode == SLIP_LEFT:
+        return 1.0
+    return -1.0 if mode == SLIP_RIGHT else 0.0
+
+
+@compiled_part
+def single_contact(p: StepProblem, c: Contact, mu: float, before: float) -> Touch:
+    """Solve one contact: stick if the force fits its cone, else slip, else ``IMPOSSIBLE``.
+
+    before: sigma of the step before, zero if it did not slip.
+    """
+    if before != 0.0:
+        # Slipping as before is the likely case, and saves the sticking solve.
+        speed = -c.ny * (p.ux - p.uw * c.py) + c.nx * (p.uy + p.uw * c.px) - c.ut
+        valid, touch = slip(p, c, mu, before, speed, p.uw)
         if valid:
             return touch
     ok, touch = stick(p, c, 0.0, p.uw)
@@ -293,4 +257,13 @@ def single_contact(p: StepProblem, c: Contact, mu: float, last_mode: int) -> Tou
         valid, second = slip(p, c, mu, -sigma, 0.0, touch.w)
         if valid:
             return second
-    return Touch(IMPOSSIBLE, touch.vx, touch.vy, touch.w, 0.0, 0.0)
+    return Touch(
+        mode=IMPOSSIBLE,
+        first=-1,
+        second=-1,
+        vx=touch.vx,
+        vy=touch.vy,
+        w=touch.w,
+        fx=0.0,
+        fy=0.0,
+    )

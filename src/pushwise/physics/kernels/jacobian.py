@@ -16,18 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
-from pushwise.physics.kernels.adjoint_step import step_adjoint
+from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.adjoint_contact import ForceBar
+from pushwise.physics.kernels.adjoint_step import Retraced, StateBar, retrace, step_adjoint
 from pushwise.physics.kernels.contact import SEPARATE
-from pushwise.physics.kernels.rollout import Action, Track, drive_between, state_at
-from pushwise.physics.kernels.step import balance
-from pushwise.physics.kernels.substep import Body, State, step_problem
-from pushwise.physics.kernels.support import Ground
-from pushwise.physics.kernels.tilt import tilt_adjoint, tilt_before
+from pushwise.physics.kernels.load import Body, Ground
+from pushwise.physics.kernels.rollout import Action, Track, Work, new_work, rest_load
 from pushwise.typing import Array
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
+STATE = 6  # numbers of a state; the two of an impulse follow
 
 
 class Jacobian(NamedTuple):
@@ -37,101 +36,105 @@ class Jacobian(NamedTuple):
     impulse: Array  # (T, 2, n + EXTRA); (0, 2, n + EXTRA) when not asked for
 
 
+@compiled_part
+def _still(track: Track, k: int) -> bool:
+    """Return whether nothing moves or touches in a step."""
+    moving = track.mode[k, 0] != SEPARATE
+    for i in range(3):
+        moving = moving or track.twist[k, i] != 0.0 or track.mid[k, i] != 0.0
+    return not moving
+
+
+@compiled_part
+def _fill_row(
+    body: Body,
+    action: Action,
+    step: Retraced,
+    row: int,
+    state: Array,
+    work: Work,
+    load_bar: Array,
+    c_bar: Array,
+    new: Array,
+) -> None:
+    """Fill a row of `new` (8, P): the derivatives in z of one number of the state after a step.
+
+    state (8, P): those of the state before, and of the mean force in the step before.
+    """
+    one = StateBar(
+        x=1.0 if row == 0 else 0.0,
+        y=1.0 if row == 1 else 0.0,
+        th=1.0 if row == 2 else 0.0,
+        vx=1.0 if row == 3 else 0.0,
+        vy=1.0 if row == 4 else 0.0,
+        w=1.0 if row == 5 else 0.0,
+    )
+    f_bar = ForceBar(x=1.0 if row == 6 else 0.0, y=1.0 if row == 7 else 0.0)
+    d = step_adjoint(body, action, step, one, f_bar, work, load_bar, c_bar)
+    P = new.shape[1]
+    n = P - EXTRA
+    for j in range(P):
+        new[row, j] = (
+            d.state.x * state[0, j]
+            + d.state.y * state[1, j]
+            + d.state.th * state[2, j]
+            + d.state.vx * state[3, j]
+            + d.state.vy * state[4, j]
+            + d.state.w * state[5, j]
+        )
+    if action.height > 0.0:
+        for j in range(P):
+            new[row, j] += d.before.x * state[6, j] + d.before.y * state[7, j]
+    each = c_bar.size // n
+    for q in range(c_bar.size):
+        new[row, q // each] += c_bar[q] / each
+        c_bar[q] = 0.0
+    new[row, n] += d.m
+    new[row, n + 1] += d.cx
+    new[row, n + 2] += d.cy
+    new[row, n + 3] += d.J
+    new[row, n + 4] += d.mu
+    new[row, n + 5] += d.radius
+
+
 @compiled
 def roll_jacobian(
     body: Body, ground: Ground, action: Action, track: Track, n: int, with_impulse: bool
 ) -> Jacobian:
     """Differentiate all poses of a track, and its impulses if asked for."""
-    Q = body.bx.size
-    each = Q // n
     P = n + EXTRA
     T = track.mode.shape[0]
-    rx = np.empty(Q)
-    ry = np.empty(Q)
-    c = ground.mu * ground.base
-    c_bar = np.zeros(Q)
+    work = new_work(body)
+    rest_load(body, ground, work)
+    c_bar = np.zeros(work.c.size)
+    load_bar = np.zeros(work.c.size)
     poses = np.zeros((T + 1, 3, P))
     impulses = np.zeros((T if with_impulse else 0, 2, P))
-    state = np.zeros((6, P))
+    # Of the state, and of the mean force: with a tilting load a step depends on the one before.
+    state = np.zeros((STATE + 2, P))
+    new = np.zeros((STATE + 2, P))
     for i in range(3):
         state[i, n + MOMENTS + 2 + i] = 1.0
         poses[0, i, n + MOMENTS + 2 + i] = 1.0
-    tilts = action.height > 0.0  # then the load of a step depends on the impulse before it
-    load = np.empty(Q) if tilts else c
-    load_bar = np.zeros(Q) if tilts else c_bar
-    force = np.zeros((2, P))  # of the step before
-    outputs = 8 if with_impulse or tilts else 6
-    new = np.empty((8, P))
+    rows = STATE + 2 if with_impulse or action.height > 0.0 else STATE
     for k in range(T):
-        still = (
-            track.mode[k, 0] == SEPARATE
-            and np.abs(track.twist[k]).max() == 0.0
-            and np.abs(track.mid[k]).max() == 0.0
-        )
-        if not still:
+        if _still(track, k):
+            for j in range(P):
+                state[6, j] = 0.0
+                state[7, j] = 0.0
+        else:
+            step = retrace(body, ground, action, track, k, work)
+            for row in range(rows):
+                _fill_row(body, action, step, row, state, work, load_bar, c_bar, new)
             h = track.t[k + 1] - track.t[k]
-            s = state_at(track, k)
-            drive = drive_between(action, track.t[k], track.t[k + 1])
-            mid_th = s.th + 0.5 * h * s.w
-            if tilts:
-                tilt = tilt_before(body, c, action.height, track.t, track.impulse, k, mid_th, load)
-            p = step_problem(body, s, drive, ground.board, h, load, rx, ry)
-            at_solution = balance(p, track.mid[k, 0], track.mid[k, 1], track.mid[k, 2])
-            for row in range(outputs):
-                one = np.zeros(8)
-                one[row] = 1.0
-                d = step_adjoint(
-                    body,
-                    s,
-                    p,
-                    at_solution,
-                    drive,
-                    track.mode[k, 0],
-                    track.mode[k, 1],
-                    track.mode[k, 2],
-                    (track.mid[k, 0], track.mid[k, 1], track.mid[k, 2]),
-                    (track.impulse[k, 0], track.impulse[k, 1]),
-                    State(one[0], one[1], one[2], one[3], one[4], one[5], 0, -1, -1),
-                    (one[6], one[7]),
-                    load_bar,
-                )
-                by_th = d.th
-                by_w = d.w
-                if tilts:
-                    e = tilt_adjoint(
-                        body.bx, body.by, c, tilt, body.m, action.height, mid_th, load_bar, c_bar
-                    )
-                    load_bar[:] = 0.0
-                    by_th += e.th
-                    by_w += 0.5 * h * e.th
-                for j in range(P):
-                    new[row, j] = (
-                        d.x * state[0, j]
-                        + d.y * state[1, j]
-                        + by_th * state[2, j]
-                        + d.vx * state[3, j]
-                        + d.vy * state[4, j]
-                        + by_w * state[5, j]
-                    )
-                if tilts:
-                    for j in range(P):
-                        new[row, j] += e.fx * force[0, j] + e.fy * force[1, j]
-                    new[row, n] += e.m
-                for q in range(Q):
-                    new[row, q // each] += c_bar[q] / each
-                    c_bar[q] = 0.0
-                new[row, n] += d.m
-                new[row, n + 1] += d.cx
-                new[row, n + 2] += d.cy
-                new[row, n + 3] += d.J
-                new[row, n + 4] += d.mu
-                new[row, n + 5] += d.radius
-            state[:] = new[:6]
-            if with_impulse:
-                impulses[k] = new[6:]
-            if tilts:
-                force[:] = new[6:] / h
-        elif tilts:
-            force[:] = 0.0
-        poses[k + 1] = state[:3]
-    return Jacobian(poses, impulses)
+            for j in range(P):
+                for i in range(STATE):
+                    state[i, j] = new[i, j]
+                for i in range(2):
+                    if with_impulse:
+                        impulses[k, i, j] = new[STATE + i, j]
+                    state[STATE + i, j] = new[STATE + i, j] / h
+        for j in range(P):
+            for i in range(3):
+                poses[k + 1, i, j] = state[i, j]
+    return Jacobian(pose=poses, impulse=impulses)

@@ -8,54 +8,81 @@ A rigid object on a rigid table is statically indeterminate. Two ways to settle 
 
 Both are ``N_q = max(0, base_q + alpha . (1, x_q, y_q))`` with base the own weight or zero, and
 alpha such that force and moments balance. Points beyond the table's edge carry nothing; the
-others take over. When no alpha exists the centre of mass is beyond the support: it tips.
+others take over. When no alpha exists the centre of mass is beyond the support: the object tips.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled_part
+from pushwise.geometry.compiled import inside_polygon, nearest_feature, place, se2
 from pushwise.physics.constants import GRAVITY
+from pushwise.physics.kernels.linear import Symmetric, cholesky, solve
+from pushwise.physics.kernels.step import Board
 from pushwise.typing import Array, Flags
 
 
-@compiled
-def inside_polygon(x: float, y: float, ox: Array, oy: Array) -> bool:
-    """Tell whether a point lies in a polygon of any shape (crossing number)."""
-    inside = False
-    j = ox.size - 1
-    for i in range(ox.size):
-        if (oy[i] > y) != (oy[j] > y):
-            t = (y - oy[i]) / (oy[j] - oy[i])
-            if x < ox[i] + t * (ox[j] - ox[i]):
-                inside = not inside
-        j = i
-    return inside
+class Body(NamedTuple):
+    """What the kernels know of an object (SI units, grid frame)."""
+
+    m: float  # total mass
+    cx: float  # centre of mass
+    cy: float
+    J: float  # second moment of mass about the grid origin
+    bx: Array  # friction points, shape (Q,)
+    by: Array
+    ox: Array  # outline, counter-clockwise, shape (k,)
+    oy: Array
+    reach: float  # largest distance of outline and friction points from the grid origin
 
 
-@compiled
-def solve3(A: Array, r: Array) -> tuple[bool, Array]:
-    """Solve a symmetric positive definite (3, 3) system; False when it is not one."""
-    d0 = A[0, 0]
-    l10 = A[1, 0] / d0
-    l20 = A[2, 0] / d0
-    d1 = A[1, 1] - l10 * A[1, 0]
-    t = A[2, 1] - l20 * A[1, 0]
-    l21 = t / d1
-    d2 = A[2, 2] - l20 * A[2, 0] - l21 * t
-    x = np.empty(3)
-    if not (d0 > 0.0 and d1 > 1e-12 * A[1, 1] and d2 > 1e-12 * A[2, 2]):
-        return False, x
-    z1 = r[1] - l10 * r[0]
-    z2 = r[2] - l20 * r[0] - l21 * z1
-    x[2] = z2 / d2
-    x[1] = z1 / d1 - l21 * x[2]
-    x[0] = r[0] / d0 - l10 * x[1] - l20 * x[2]
-    return True, x
+class Ground(NamedTuple):
+    """Where friction comes from: own weights and coefficients of the points, and the table."""
+
+    base: Array  # own weight of each friction point [N], shape (Q,); zero in the rigid model
+    mu: Array  # coefficient of friction of each point, shape (Q,)
+    tx: Array  # table polygon [m], shape (k,); empty for a table without an edge
+    ty: Array
+    own: bool  # the load is `base` wherever everything is supported
+    board: Board
 
 
-@compiled
-def carried(x: Array, y: Array, supported: Flags, cx: float, cy: float) -> bool:
-    """Tell whether the convex hull of the supported points holds the centre of mass.
+@compiled_part
+def find_support(
+    body: Body, ground: Ground, x: float, y: float, th: float, supported: Flags
+) -> bool:
+    """Update which friction points (Q,) lie on the table at a pose; return whether any changed."""
+    changed = False
+    clear = ground.tx.size == 0
+    if not clear:
+        _, d = nearest_feature(x, y, ground.tx, ground.ty)
+        clear = -d > body.reach
+    at = se2(x, y, th)
+    for q in range(supported.size):
+        now = clear
+        if not clear:
+            qx, qy = place(at, body.bx[q], body.by[q])
+            now = inside_polygon(qx, qy, ground.tx, ground.ty)
+        if now != supported[q]:
+            supported[q] = now
+            changed = True
+    return changed
+
+
+@compiled_part
+def find_load(body: Body, ground: Ground, supported: Flags, N: Array) -> bool:
+    """Fill the normal loads N (Q,) of the supported points; False when the object tips."""
+    whole = ground.own
+    for q in range(N.size):
+        N[q] = ground.base[q]
+        whole = whole and supported[q]
+    return whole or spread(body, ground.base, supported, N)
+
+
+@compiled_part
+def _carried(body: Body, supported: Flags) -> bool:
+    """Return whether the convex hull of the supported points holds the centre of mass.
 
     It does not when they all lie on one side of a line through it: seen from there, when their
     directions, measured from that of any one of them, span less than half a turn.
@@ -65,10 +92,10 @@ def carried(x: Array, y: Array, supported: Flags, cx: float, cy: float) -> bool:
     high = 0.0
     ax = 0.0
     ay = 0.0
-    for q in range(x.size):
+    for q in range(supported.size):
         if supported[q]:
-            dx = x[q] - cx
-            dy = y[q] - cy
+            dx = body.bx[q] - body.cx
+            dy = body.by[q] - body.cy
             if count == 0:
                 ax = dx
                 ay = dy
@@ -79,91 +106,137 @@ def carried(x: Array, y: Array, supported: Flags, cx: float, cy: float) -> bool:
     return count >= 3 and high - low > np.pi
 
 
-@compiled
-def spread(
-    x: Array, y: Array, base: Array, supported: Flags, m: float, sx: float, sy: float, N: Array
-) -> bool:
-    """Fill ``N`` (Q,) [N] with the loads of the supported points; False when it tips.
+class Moments(NamedTuple):
+    """Moments of the points that press, ``sum (1, x, y) (1, x, y)^T``, as a matrix."""
 
-    x, y, base are of shape (Q,); m, (sx, sy) are total mass and first moment about the origin
-    of x, y. ``alpha`` minimises a convex function, ``1/2 sum N_q^2 - W . alpha``: Newton.
+    A: Symmetric
+    regular: bool  # whether three of the points are in general position
+
+
+@compiled_part
+def _moments(body: Body, pressing: Flags) -> Moments:
+    """Return the moments of some of the friction points."""
+    count = sx = sy = sxx = sxy = syy = 0.0
+    for q in range(pressing.size):
+        if pressing[q]:
+            x = body.bx[q]
+            y = body.by[q]
+            count += 1.0
+            sx += x
+            sy += y
+            sxx += x * x
+            sxy += x * y
+            syy += y * y
+    A = Symmetric(xx=count, xy=sx, xw=sy, yy=sxx, yw=sxy, ww=syy)
+    L = cholesky(A)
+    regular = L.definite and L.yy * L.yy > 1e-12 * A.yy and L.ww * L.ww > 1e-12 * A.ww
+    return Moments(A=A, regular=regular)
+
+
+@compiled_part
+def spread(body: Body, base: Array, supported: Flags, N: Array) -> bool:
+    """Fill ``N`` (Q,) [N] with the loads of the supported points; False when the object tips.
+
+    base: own weights [N], shape (Q,). ``alpha`` minimises a convex function,
+    ``1/2 sum N_q^2 - W . alpha``: Newton.
     """
-    if not carried(x, y, supported, sx / m, sy / m):
+    if not _carried(body, supported):
         return False
-    alpha = np.zeros(3)
-    A = np.empty((3, 3))
-    r = np.empty(3)
+    m = body.m
+    sx = m * body.cx
+    sy = m * body.cy
+    a0 = a1 = a2 = 0.0
+    d0 = d1 = d2 = 0.0
+    missing = np.inf
     scale = GRAVITY * m
     extent = 0.0
-    for q in range(x.size):
-        extent = max(extent, np.hypot(x[q], y[q]))
+    for q in range(N.size):
+        extent = max(extent, np.hypot(body.bx[q], body.by[q]))
     value = np.inf
-    step = np.zeros(3)
+    pressing = np.empty(N.size, np.bool_)
     for iteration in range(200):
         a = 1.0
         while True:
-            trial = alpha + a * step
-            new = -GRAVITY * (m * trial[0] + sx * trial[1] + sy * trial[2])
-            for q in range(x.size):
-                load = base[q] + trial[0] + trial[1] * x[q] + trial[2] * y[q]
+            t0 = a0 + a * d0
+            t1 = a1 + a * d1
+            t2 = a2 + a * d2
+            new = -GRAVITY * (m * t0 + sx * t1 + sy * t2)
+            for q in range(N.size):
+                load = base[q] + t0 + t1 * body.bx[q] + t2 * body.by[q]
                 N[q] = load if supported[q] and load > 0.0 else 0.0
                 new += 0.5 * N[q] * N[q]
             if new <= value + 1e-14 * scale * scale or a < 1e-6:
                 break
             a *= 0.5
-        alpha = trial
+        a0 = t0
+        a1 = t1
+        a2 = t2
         value = new
-        A[:] = 0.0
-        r[0] = GRAVITY * m
-        r[1] = GRAVITY * sx
-        r[2] = GRAVITY * sy
-        for q in range(x.size):
+        r0 = GRAVITY * m
+        r1 = GRAVITY * sx
+        r2 = GRAVITY * sy
+        for q in range(N.size):
             # At first all of them press: without own weights nothing would.
-            if N[q] > 0.0 or (iteration == 0 and supported[q]):
-                A[0, 0] += 1.0
-                A[1, 0] += x[q]
-                A[2, 0] += y[q]
-                A[1, 1] += x[q] * x[q]
-                A[2, 1] += x[q] * y[q]
-                A[2, 2] += y[q] * y[q]
-                r[0] -= N[q]
-                r[1] -= N[q] * x[q]
-                r[2] -= N[q] * y[q]
-        if max(abs(r[0]), abs(r[1]) / extent, abs(r[2]) / extent) <= 1e-13 * scale:
+            pressing[q] = N[q] > 0.0 or (iteration == 0 and supported[q])
+            r0 -= N[q]
+            r1 -= N[q] * body.bx[q]
+            r2 -= N[q] * body.by[q]
+        missing = max(abs(r0), abs(r1) / extent, abs(r2) / extent)
+        if missing <= 1e-13 * scale:
             return True
-        ok, step = solve3(A, r)
-        if not ok:
+        A, regular = _moments(body, pressing)
+        if not regular:
             # Fewer than three points in general position press: let the others back in.
-            for i in range(3):
-                A[i, i] += 1.0 if i == 0 else extent * extent
-            ok, step = solve3(A, r)
-    missing: float = max(abs(r[0]), abs(r[1]) / extent, abs(r[2]) / extent)
+            square = extent * extent
+            A = Symmetric(
+                xx=A.xx + 1.0, xy=A.xy, xw=A.xw, yy=A.yy + square, yw=A.yw, ww=A.ww + square
+            )
+        d0, d1, d2 = solve(A, r0, r1, r2)
     return missing <= 1e-9 * scale
 
 
-@compiled
-def spread_adjoint(x: Array, y: Array, N: Array, N_bar: Array) -> tuple[bool, float, float, float]:
-    """Turn ``dL/dN`` (Q,) into ``dL/dbase`` (in place) and ``y`` with ``dL = y . d(weight)``.
+class WeightBar(NamedTuple):
+    """Derivatives of a loss in total mass and centre of mass, through the load."""
 
-    The weight is ``g (m, sx, sy)``. Points that do not press have no derivative.
+    m: float
+    cx: float
+    cy: float
+    ok: bool  # False where the load has no derivative: too few points press
+
+
+@compiled_part
+def load_adjoint(
+    body: Body, ground: Ground, supported: Flags, N: Array, c_bar: Array, friction_bar: Array
+) -> WeightBar:
+    """Turn the derivative in the friction loads, c_bar (Q,), into that in own weights, in place.
+
+    Adds the derivative in the coefficients of friction of the cells to friction_bar (n,).
     """
-    A = np.zeros((3, 3))
-    r = np.zeros(3)
-    for q in range(x.size):
-        if N[q] > 0.0:
-            A[0, 0] += 1.0
-            A[1, 0] += x[q]
-            A[2, 0] += y[q]
-            A[1, 1] += x[q] * x[q]
-            A[2, 1] += x[q] * y[q]
-            A[2, 2] += y[q] * y[q]
-            r[0] += N_bar[q]
-            r[1] += N_bar[q] * x[q]
-            r[2] += N_bar[q] * y[q]
-    ok, s = solve3(A, r)
-    for q in range(x.size):
-        if N[q] > 0.0:
-            N_bar[q] -= s[0] + s[1] * x[q] + s[2] * y[q]
+    each = c_bar.size // friction_bar.size
+    whole = ground.own
+    for q in range(c_bar.size):
+        friction_bar[q // each] += c_bar[q] * N[q]
+        c_bar[q] *= ground.mu[q]
+        whole = whole and supported[q]
+    if whole:
+        return WeightBar(m=0.0, cx=0.0, cy=0.0, ok=True)
+    # Spread: N = base + s . (1, x, y) where it presses, s from the balance of force and moments.
+    pressing = np.empty(N.size, np.bool_)
+    r0 = r1 = r2 = 0.0
+    for q in range(N.size):
+        pressing[q] = N[q] > 0.0
+        if pressing[q]:
+            r0 += c_bar[q]
+            r1 += c_bar[q] * body.bx[q]
+            r2 += c_bar[q] * body.by[q]
+    A, regular = _moments(body, pressing)
+    s0, s1, s2 = solve(A, r0, r1, r2)
+    for q in range(N.size):
+        if pressing[q]:
+            c_bar[q] -= s0 + s1 * body.bx[q] + s2 * body.by[q]
         else:
-            N_bar[q] = 0.0
-    return ok, s[0], s[1], s[2]
+            c_bar[q] = 0.0
+    weight = GRAVITY * body.m
+    return WeightBar(
+        m=GRAVITY * (s0 + s1 * body.cx + s2 * body.cy), cx=weight * s1, cy=weight * s2, ok=regular
+    )

@@ -1,40 +1,40 @@
 """A whole push, compiled: steps, divided steps, the table's edge, coming to rest.
 
 `roll` is the loop that `simulate` and the gradients share. It records every step it took, with
-what the adjoint needs to retrace it.
+what the adjoint needs to retrace it; `set_up` describes a step, once for all of them.
 """
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled, compiled_part
+from pushwise.geometry.compiled import feature_normal, nearest_feature, place, unplace
 from pushwise.physics.constants import STICTION_SPEED
-from pushwise.physics.kernels.contact import SEPARATE, feature_normal, nearest_feature
+from pushwise.physics.kernels.contact import Touch
+from pushwise.physics.kernels.load import Body, Ground, find_load, find_support
+from pushwise.physics.kernels.step import StepProblem
 from pushwise.physics.kernels.substep import (
     GAP_TOLERANCE,
-    Body,
     Drive,
     State,
     advance,
-    advance_lagged,
     gap_after,
+    mid_pose,
+    pose_of,
+    step_problem,
 )
-from pushwise.physics.kernels.support import Ground, find_load, find_support
-from pushwise.physics.kernels.tilt import tilt_before
-from pushwise.typing import Array, Integers
+from pushwise.physics.kernels.tilt import LEVEL, Tilt, tilt_of, tilted
+from pushwise.typing import Array, Flags, Integers
 
-_N = TypeVar("_N", np.float64, np.int64)
-
-# How a rollout ended.
+# How a rollout ended. Plain integers because compiled code carries them; `Ending` names them.
 DONE = 0
 TIPPED = 1
 STARTED_INSIDE = 2
 NO_SOLUTION = 3
 
 DIVISIONS = 4096  # the shortest step tried is dt over this
-SETTLE_LIMIT = 5.0  # s; how long after the push an object may go on sliding
+SETTLE_LIMIT = 5.0  # s; how long after the push an object may keep sliding
 
 
 class Action(NamedTuple):
@@ -54,7 +54,7 @@ class Action(NamedTuple):
 
 
 class Track(NamedTuple):
-    """Every step taken. T steps have T + 1 instants; arrays may have spare room at the end."""
+    """Every step taken. T steps have T + 1 instants."""
 
     t: Array  # (T + 1,)
     pose: Array  # (T + 1, 3)
@@ -66,23 +66,98 @@ class Track(NamedTuple):
     mode: Integers  # (T, 3): mode and touched outline features
 
 
-@compiled
-def state_at(track: Track, k: int) -> State:
-    """Return pose and twist at instant k of a track, as a step starts from them."""
-    return State(
-        track.pose[k, 0],
-        track.pose[k, 1],
-        track.pose[k, 2],
-        track.twist[k, 0],
-        track.twist[k, 1],
-        track.twist[k, 2],
-        SEPARATE,
-        -1,
-        -1,
+class Work(NamedTuple):
+    """Arrays that the steps of a rollout fill again and again, shape (Q,) each."""
+
+    rx: Array  # friction points of the step
+    ry: Array
+    supported: Flags  # which of them are on the table
+    N: Array  # normal loads [N]
+    c: Array  # friction loads of the object at rest [N]
+    load: Array  # friction loads as the last force of the finger shifts them [N]
+
+
+@compiled_part
+def new_work(body: Body) -> Work:
+    """Return work space for an object that is fully supported."""
+    Q = body.bx.size
+    return Work(
+        rx=np.empty(Q),
+        ry=np.empty(Q),
+        supported=np.ones(Q, np.bool_),
+        N=np.empty(Q),
+        c=np.empty(Q),
+        load=np.empty(Q),
     )
 
 
-@compiled
+@compiled_part
+def new_track(steps: int) -> Track:
+    """Return a track with room for some steps."""
+    return Track(
+        t=np.empty(steps + 1),
+        pose=np.empty((steps + 1, 3)),
+        twist=np.empty((steps + 1, 3)),
+        finger=np.empty((steps + 1, 2)),
+        mid=np.empty((steps, 3)),
+        impulse=np.empty((steps, 2)),
+        contact=np.empty((steps, 2)),
+        mode=np.empty((steps, 3), np.int64),
+    )
+
+
+@compiled_part
+def resized(track: Track, steps: int, room: int) -> Track:
+    """Return the first steps of a track in one that has room for `room` of them."""
+    new = new_track(room)
+    for k in range(steps + 1):
+        new.t[k] = track.t[k]
+        for i in range(3):
+            new.pose[k, i] = track.pose[k, i]
+            new.twist[k, i] = track.twist[k, i]
+        for i in range(2):
+            new.finger[k, i] = track.finger[k, i]
+    for k in range(steps):
+        for i in range(3):
+            new.mid[k, i] = track.mid[k, i]
+            new.mode[k, i] = track.mode[k, i]
+        for i in range(2):
+            new.impulse[k, i] = track.impulse[k, i]
+            new.contact[k, i] = track.contact[k, i]
+    return new
+
+
+@compiled_part
+def write_instant(track: Track, k: int, t: float, s: State, x: float, y: float) -> None:
+    """Write instant k: the time, the state and the finger's centre."""
+    track.t[k] = t
+    track.pose[k, 0] = s.x
+    track.pose[k, 1] = s.y
+    track.pose[k, 2] = s.th
+    track.twist[k, 0] = s.vx
+    track.twist[k, 1] = s.vy
+    track.twist[k, 2] = s.w
+    track.finger[k, 0] = x
+    track.finger[k, 1] = y
+
+
+@compiled_part
+def write_step(track: Track, k: int, body: Body, s: State, drive: Drive, touch: Touch) -> None:
+    """Write step k, which led to state s."""
+    track.mid[k, 0] = touch.vx
+    track.mid[k, 1] = touch.vy
+    track.mid[k, 2] = touch.w
+    track.impulse[k, 0] = touch.fx
+    track.impulse[k, 1] = touch.fy
+    x, y = touched_point(body, s, drive)
+    track.contact[k, 0] = x
+    track.contact[k, 1] = y
+    track.mode[k, 0] = s.mode
+    track.mode[k, 1] = s.first
+    track.mode[k, 2] = s.second
+
+
+@compiled_part
 def finger_at(action: Action, t: float) -> tuple[float, float]:
     """Return the finger's centre at a time; it rests before the first and after the last knot."""
     k = action.t.size
@@ -100,186 +175,176 @@ def finger_at(action: Action, t: float) -> tuple[float, float]:
     return action.x[k - 1], action.y[k - 1]
 
 
-@compiled
+@compiled_part
 def drive_between(action: Action, t0: float, t1: float) -> Drive:
     """Return what moves the object from t0 to t1."""
     ax, ay = finger_at(action, t0)
     bx, by = finger_at(action, t1)
     on = 1.0 if t0 < action.duration else 0.0
     return Drive(
-        action.t.size > 0,
-        ax,
-        ay,
-        bx,
-        by,
-        action.radius,
-        action.mu,
-        action.cell_x,
-        action.cell_y,
-        on * action.force_x,
-        on * action.force_y,
+        finger=action.t.size > 0,
+        ax=ax,
+        ay=ay,
+        bx=bx,
+        by=by,
+        radius=action.radius,
+        mu=action.mu,
+        cell_x=action.cell_x,
+        cell_y=action.cell_y,
+        force_x=on * action.force_x,
+        force_y=on * action.force_y,
     )
 
 
-@compiled
+@compiled_part
 def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
     """Return the point of the outline nearest to the finger, or the point a force acts on."""
-    cos = np.cos(s.th)
-    sin = np.sin(s.th)
+    at = pose_of(s)
     px = drive.cell_x
     py = drive.cell_y
     if drive.finger:
-        yx = drive.bx - s.x
-        yy = drive.by - s.y
-        qx = cos * yx + sin * yy
-        qy = -sin * yx + cos * yy
+        qx, qy = unplace(at, drive.bx, drive.by)
         feature, _ = nearest_feature(qx, qy, body.ox, body.oy)
         d, nx, ny, _ = feature_normal(feature, qx, qy, body.ox, body.oy)
         px = qx - d * nx
         py = qy - d * ny
-    return s.x + cos * px - sin * py, s.y + sin * px + cos * py
+    return place(at, px, py)
 
 
-@compiled
-def _longer(a: NDArray[_N], rows: int) -> NDArray[_N]:
-    """Return a copy of an array with room for more rows."""
-    b = np.empty((rows, a.shape[1]), a.dtype)
-    b[: a.shape[0]] = a
-    return b
+@compiled_part
+def rest_load(body: Body, ground: Ground, work: Work) -> bool:
+    """Fill the loads N and c of the supported points; False when the object tips."""
+    standing = find_load(body, ground, work.supported, work.N)
+    for q in range(work.N.size):
+        work.c[q] = ground.mu[q] * work.N[q]
+    return standing
 
 
-@compiled
-def roll(
+@compiled_part
+def changes_support(body: Body, ground: Ground, s: State, h: float, work: Work) -> bool:
+    """Update which points are on the table in the middle of a step; return whether any changed."""
+    if ground.tx.size == 0:
+        return False
+    x = s.x + 0.5 * h * s.vx
+    y = s.y + 0.5 * h * s.vy
+    return find_support(body, ground, x, y, s.th + 0.5 * h * s.w, work.supported)
+
+
+class StepSetup(NamedTuple):
+    """One step as the equations see it: what moves the object, how its load leans, and ``E``."""
+
+    drive: Drive
+    tilt: Tilt
+    problem: StepProblem
+
+
+@compiled_part
+def set_up(
     body: Body,
     ground: Ground,
     action: Action,
-    pose: Array,
-    twist: Array,
-    dt: float,
-    until: float,
-    settle: bool,
-    lagged: bool | None,
-) -> tuple[int, int, Track]:
-    """Simulate from t = 0: ``(how it ended, steps taken, track)``.
+    s: State,
+    track: Track,
+    k: int,
+    end: float,
+    work: Work,
+) -> StepSetup:
+    """Describe step k from state s to the time `end`; the loads at rest are in `work`.
 
-    pose, twist: (3,) at t = 0. dt: step [s]. until: end [s]; with `settle` the end is the first
-    rest after it. lagged: True for the paper's friction, else None (a type of its own, so that
-    the other branch is not even compiled). On an ending other than ``DONE`` the last instant is
-    where it happened.
+    The force that tilts the load is the finger's mean force in the step before.
     """
-    room = int(until / dt) + 64
-    t = np.empty((room + 1, 1))
-    poses = np.empty((room + 1, 3))
-    twists = np.empty((room + 1, 3))
-    finger = np.empty((room + 1, 2))
-    mids = np.empty((room, 3))
-    impulses = np.empty((room, 2))
-    contacts = np.empty((room, 2))
-    modes = np.empty((room, 3), np.int64)
+    begin = track.t[k]
+    h = end - begin
+    fx = fy = 0.0
+    if k > 0:
+        before = begin - track.t[k - 1]
+        fx = track.impulse[k - 1, 0] / before
+        fy = track.impulse[k - 1, 1] / before
+    drive = drive_between(action, begin, end)
+    load = work.c
+    tilt = LEVEL
+    if action.height > 0.0:
+        tilt = tilt_of(body, work.c, action.height, fx, fy, mid_pose(s, h))
+        tilted(body, work.c, tilt, work.load)
+        load = work.load
+    problem = step_problem(body, s, drive, ground.board, h, load, work.rx, work.ry)
+    return StepSetup(drive=drive, tilt=tilt, problem=problem)
 
-    rx = np.empty(body.bx.size)
-    ry = np.empty(body.bx.size)
-    N = np.empty(body.bx.size)
-    supported = np.ones(body.bx.size, np.bool_)
-    find_support(body, ground, pose[0], pose[1], pose[2], supported)
-    standing = find_load(body, ground, supported, N)
-    c = ground.mu * N
-    board = ground.board
-    tilts = action.height > 0.0
-    load = np.empty(c.size) if tilts else c  # as the last force of the finger shifts it
 
-    s = State(pose[0], pose[1], pose[2], twist[0], twist[1], twist[2], SEPARATE, -1, -1)
+class Clock(NamedTuple):
+    """The time grid of a rollout: steps of dt to `until`, and from there anew until rest."""
+
+    dt: float
+    until: float
+    settle: bool
+
+
+@compiled_part
+def next_goal(clock: Clock, now: float, count: int) -> float:
+    """Return where step `count` of the grid ends, counted from zero, or from `until` after it."""
+    origin = clock.until if now >= clock.until else 0.0
+    goal = origin + count * clock.dt
+    if now < clock.until and goal > clock.until - 1e-9 * clock.dt:
+        return clock.until
+    return goal
+
+
+@compiled_part
+def finished(body: Body, clock: Clock, now: float, s: State) -> bool:
+    """Return whether a rollout is over: the time is up and, if asked for, the object at rest."""
+    if now < clock.until:
+        return False
+    speed = np.hypot(s.vx, s.vy) + abs(s.w) * body.reach
+    late = now >= clock.until + SETTLE_LIMIT
+    return not clock.settle or late or speed <= STICTION_SPEED
+
+
+@compiled
+def roll(body: Body, ground: Ground, action: Action, s: State, clock: Clock) -> tuple[int, Track]:
+    """Simulate from t = 0 and state s: ``(how it ended, track)``.
+
+    On an ending other than ``DONE`` the last instant is where it happened.
+    """
+    room = int(clock.until / clock.dt) + 64
+    track = new_track(room)
+    work = new_work(body)
+    find_support(body, ground, s.x, s.y, s.th, work.supported)
+    ending = DONE if rest_load(body, ground, work) else TIPPED
     now = 0.0
-    steps = 0
-    ending = DONE if standing else TIPPED
-    t[0] = 0.0
-    poses[0] = pose
-    twists[0] = twist
-    finger[0] = finger_at(action, 0.0)
-    if action.t.size > 0:
-        _, gap = gap_after(body, s, drive_between(action, 0.0, 0.0))
-        if gap < -GAP_TOLERANCE:
-            ending = STARTED_INSIDE
+    steps = int(np.int64(0))  # a literal would compile what it is passed to once more
+    drive = drive_between(action, now, now)
+    write_instant(track, steps, now, s, drive.bx, drive.by)
+    if drive.finger and gap_after(body, s, drive)[1] < -GAP_TOLERANCE:
+        ending = STARTED_INSIDE
 
-    origin = 0.0
     count = 0
-    limit = until + (SETTLE_LIMIT if settle else 0.0)
-    while ending == DONE:
-        if now >= until:
-            speed = np.hypot(s.vx, s.vy) + abs(s.w) * body.reach
-            if not settle or now >= limit or speed <= STICTION_SPEED:
-                break
-            if origin < until:
-                origin = until
-                count = 0
+    settling = False
+    while ending == DONE and not finished(body, clock, now, s):
+        if now >= clock.until and not settling:
+            settling = True
+            count = 0
         count += 1
-        goal = origin + count * dt
-        if now < until and goal > until - 1e-9 * dt:
-            goal = until
+        goal = next_goal(clock, now, count)
         h = goal - now
         while now < goal and ending == DONE:
             h = min(h, goal - now)
-            end = goal if goal - now - h < 1e-9 * dt else now + h
-            drive = drive_between(action, now, end)
-            mid_th = s.th + 0.5 * h * s.w
-            if ground.tx.size > 0 and find_support(
-                body, ground, s.x + 0.5 * h * s.vx, s.y + 0.5 * h * s.vy, mid_th, supported
-            ):
-                if not find_load(body, ground, supported, N):
-                    ending = TIPPED
-                    break
-                for q in range(N.size):
-                    c[q] = ground.mu[q] * N[q]
-            if tilts:
-                tilt_before(body, c, action.height, t[:, 0], impulses, steps, mid_th, load)
-            if lagged is None:
-                holds, after, touch = advance(body, s, drive, board, end - now, load, rx, ry)
-            else:
-                holds, after, touch = advance_lagged(body, s, drive, board, end - now, load, rx, ry)
+            end = goal if goal - now - h < 1e-9 * clock.dt else now + h
+            if changes_support(body, ground, s, h, work) and not rest_load(body, ground, work):
+                ending = TIPPED
+                break
+            setup = set_up(body, ground, action, s, track, steps, end, work)
+            holds, after, touch = advance(body, s, setup.drive, setup.problem)
             if not holds:
                 h *= 0.5
-                if h < dt / DIVISIONS:
+                if h < clock.dt / DIVISIONS:
                     ending = NO_SOLUTION
                 continue
             if steps == room:
                 room *= 2
-                t = _longer(t, room + 1)
-                poses = _longer(poses, room + 1)
-                twists = _longer(twists, room + 1)
-                finger = _longer(finger, room + 1)
-                mids = _longer(mids, room)
-                impulses = _longer(impulses, room)
-                contacts = _longer(contacts, room)
-                modes = _longer(modes, room)
+                track = resized(track, steps, room)
             s = after
             now = end
-            mids[steps, 0] = touch.vx
-            mids[steps, 1] = touch.vy
-            mids[steps, 2] = touch.w
-            impulses[steps, 0] = touch.fx
-            impulses[steps, 1] = touch.fy
-            contacts[steps] = touched_point(body, s, drive)
-            modes[steps, 0] = s.mode
-            modes[steps, 1] = s.first
-            modes[steps, 2] = s.second
+            write_step(track, steps, body, s, setup.drive, touch)
             steps += 1
-            t[steps] = now
-            poses[steps, 0] = s.x
-            poses[steps, 1] = s.y
-            poses[steps, 2] = s.th
-            twists[steps, 0] = s.vx
-            twists[steps, 1] = s.vy
-            twists[steps, 2] = s.w
-            finger[steps, 0] = drive.bx
-            finger[steps, 1] = drive.by
-    track = Track(
-        t[: steps + 1, 0],
-        poses[: steps + 1],
-        twists[: steps + 1],
-        finger[: steps + 1],
-        mids[:steps],
-        impulses[:steps],
-        contacts[:steps],
-        modes[:steps],
-    )
-    return ending, steps, track
+            write_instant(track, steps, now, s, setup.drive.bx, setup.drive.by)
+    return ending, resized(track, steps, steps)

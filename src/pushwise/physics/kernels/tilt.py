@@ -8,8 +8,8 @@ loads c_q of points at offsets rho_q = r_q - k from their centroid k = sum c_q r
 
 keeps the sum C and moves the centroid by just that. For three feet and one coefficient of friction
 this is statics; more points are statically indeterminate, and this is the choice that keeps the
-pattern of the load. It speaks of friction loads c and not of weights, because slow pushes do not
-tell weight and coefficient of friction apart. No point pulls at the table: where 1 + a . rho is
+pattern of the load. It is about friction loads c and not weights, because slow pushes cannot
+separate weight from the coefficient of friction. No point pulls at the table: where 1 + a . rho is
 negative the load is zero (and so is its derivative). A slow push never gets there unless it nearly
 tips the object; the first touch of a fast one may, for a step. Points in a line cannot balance a
 couple across it, so their load stays as it is.
@@ -19,11 +19,10 @@ F is the force of the previous step, so the error is first order in the step.
 
 from typing import NamedTuple
 
-import numpy as np
-
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled_part
+from pushwise.geometry.compiled import SE2, rotate, unrotate
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.kernels.substep import Body
+from pushwise.physics.kernels.load import Body
 from pushwise.typing import Array
 
 
@@ -42,8 +41,23 @@ class Tilt(NamedTuple):
     ay: float
 
 
+LEVEL = Tilt(
+    kx=0.0,
+    ky=0.0,
+    C=0.0,
+    ixx=0.0,
+    ixy=0.0,
+    iyy=0.0,
+    shift_x=0.0,
+    shift_y=0.0,
+    ax=0.0,
+    ay=0.0,
+)
+"""Of a finger that pushes at the height of the table: nothing leans."""
+
+
 class TiltBar(NamedTuple):
-    """Derivatives of a loss in what a tilt depends on, but for the loads."""
+    """Derivatives of a loss in what a tilt depends on, except the loads."""
 
     m: float  # total mass
     th: float  # angle of the object
@@ -51,98 +65,68 @@ class TiltBar(NamedTuple):
     fy: float
 
 
-@compiled
-def force_before(t: Array, impulse: Array, k: int) -> tuple[float, float]:
-    """Return the finger's mean force [N] in the step before step k; zero before the first."""
-    if k == 0:
-        return 0.0, 0.0
-    h = t[k] - t[k - 1]
-    return impulse[k - 1, 0] / h, impulse[k - 1, 1] / h
+@compiled_part
+def tilt_of(body: Body, c: Array, height: float, fx: float, fy: float, at: SE2) -> Tilt:
+    """Return the tilt of loads c (Q,) under a force in table axes, with the object at a pose.
 
-
-@compiled
-def tilt_of(
-    bx: Array, by: Array, c: Array, m: float, height: float, fx: float, fy: float, th: float
-) -> Tilt:
-    """Return the tilt of loads c (Q,) at points bx, by (Q,) under a force in table axes.
-
-    m: total mass [kg]; height: of the force above the table [m]; th: angle of the object [rad].
+    height: of the force above the table [m].
     """
     C = kx = ky = 0.0
     for q in range(c.size):
         C += c[q]
-        kx += c[q] * bx[q]
-        ky += c[q] * by[q]
+        kx += c[q] * body.bx[q]
+        ky += c[q] * body.by[q]
     if C > 0.0:
         kx /= C
         ky /= C
     sxx = sxy = syy = 0.0
     for q in range(c.size):
-        x = bx[q] - kx
-        y = by[q] - ky
+        x = body.bx[q] - kx
+        y = body.by[q] - ky
         sxx += c[q] * x * x
         sxy += c[q] * x * y
         syy += c[q] * y * y
     det = sxx * syy - sxy * sxy
-    lever = height / (m * GRAVITY)
-    cos = np.cos(th)
-    sin = np.sin(th)
-    shift_x = lever * (cos * fx + sin * fy)
-    shift_y = lever * (cos * fy - sin * fx)
-    if det <= 1e-9 * (sxx + syy) ** 2:  # in a line, or without friction
-        return Tilt(kx, ky, C, 0.0, 0.0, 0.0, shift_x, shift_y, 0.0, 0.0)
-    ixx = syy / det
-    ixy = -sxy / det
-    iyy = sxx / det
+    lever = height / (body.m * GRAVITY)
+    own_x, own_y = unrotate(at, fx, fy)
+    shift_x = lever * own_x
+    shift_y = lever * own_y
+    ixx = ixy = iyy = 0.0
+    if det > 1e-9 * (sxx + syy) ** 2:  # else in a line, or without friction
+        ixx = syy / det
+        ixy = -sxy / det
+        iyy = sxx / det
     return Tilt(
-        kx,
-        ky,
-        C,
-        ixx,
-        ixy,
-        iyy,
-        shift_x,
-        shift_y,
-        C * (ixx * shift_x + ixy * shift_y),
-        C * (ixy * shift_x + iyy * shift_y),
+        kx=kx,
+        ky=ky,
+        C=C,
+        ixx=ixx,
+        ixy=ixy,
+        iyy=iyy,
+        shift_x=shift_x,
+        shift_y=shift_y,
+        ax=C * (ixx * shift_x + ixy * shift_y),
+        ay=C * (ixy * shift_x + iyy * shift_y),
     )
 
 
-@compiled
-def tilted(bx: Array, by: Array, c: Array, tilt: Tilt, out: Array) -> None:
+@compiled_part
+def tilted(body: Body, c: Array, tilt: Tilt, out: Array) -> None:
     """Fill `out` (Q,) with the loads c (Q,) as they are under a tilt [N]."""
     for q in range(c.size):
-        out[q] = c[q] * max(0.0, 1.0 + tilt.ax * (bx[q] - tilt.kx) + tilt.ay * (by[q] - tilt.ky))
+        lean = 1.0 + tilt.ax * (body.bx[q] - tilt.kx) + tilt.ay * (body.by[q] - tilt.ky)
+        out[q] = c[q] * max(0.0, lean)
 
 
-@compiled
-def tilt_before(
-    body: Body, c: Array, height: float, t: Array, impulse: Array, k: int, th: float, out: Array
-) -> Tilt:
-    """Fill `out` (Q,) with the loads c (Q,) as the force before step k tilts them."""
-    fx, fy = force_before(t, impulse, k)
-    tilt = tilt_of(body.bx, body.by, c, body.m, height, fx, fy, th)
-    tilted(body.bx, body.by, c, tilt, out)
-    return tilt
-
-
-@compiled
+@compiled_part
 def tilt_adjoint(
-    bx: Array,
-    by: Array,
-    c: Array,
-    tilt: Tilt,
-    m: float,
-    height: float,
-    th: float,
-    out_bar: Array,
-    c_bar: Array,
+    body: Body, c: Array, tilt: Tilt, height: float, at: SE2, out_bar: Array, c_bar: Array
 ) -> TiltBar:
     """Carry derivatives in the tilted loads, out_bar (Q,), back; adds those in c to c_bar (Q,)."""
     a_bar_x = a_bar_y = along = 0.0
     for q in range(c.size):
-        x = bx[q] - tilt.kx
-        y = by[q] - tilt.ky
+        x = body.bx[q] - tilt.kx
+        y = body.by[q] - tilt.ky
         share = 1.0 + tilt.ax * x + tilt.ay * y
         if share > 0.0:
             c_bar[q] += out_bar[q] * share
@@ -156,18 +140,17 @@ def tilt_adjoint(
     value = a_bar_x * tilt.ax + a_bar_y * tilt.ay
     if tilt.C > 0.0:
         for q in range(c.size):
-            x = bx[q] - tilt.kx
-            y = by[q] - tilt.ky
+            x = body.bx[q] - tilt.kx
+            y = body.by[q] - tilt.ky
             lean = tilt.ax * x + tilt.ay * y
             c_bar[q] += (value - along * lean) / tilt.C - (wx * x + wy * y) * lean
-    lever = height / (m * GRAVITY)
+    lever = height / (body.m * GRAVITY)
     gx = tilt.C * wx  # derivative in the shift
     gy = tilt.C * wy
-    cos = np.cos(th)
-    sin = np.sin(th)
+    fx, fy = rotate(at, gx, gy)
     return TiltBar(
-        -value / m,
-        gx * tilt.shift_y - gy * tilt.shift_x,
-        lever * (cos * gx - sin * gy),
-        lever * (sin * gx + cos * gy),
+        m=-value / body.m,
+        th=gx * tilt.shift_y - gy * tilt.shift_x,
+        fx=lever * fx,
+        fy=lever * fy,
     )

@@ -10,8 +10,14 @@ method with a line search has nothing to hold on to; an interior point method do
 
 import numpy as np
 
-from pushwise.compilation import compiled
-from pushwise.physics.kernels.linear import cholesky, solve_lower, solve_upper
+from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.linear import (
+    Lower,
+    Symmetric,
+    cholesky,
+    solve_lower,
+    solve_upper,
+)
 from pushwise.typing import Array, Integers
 
 __all__ = ["CONVERGED", "EXACT", "FAILED", "minimise_hinges"]
@@ -53,10 +59,11 @@ def minimise_hinges(
     """
     Q = rows.shape[0]
     v, lam = np.zeros(3), np.zeros(Q)
-    L, definite = cholesky(A)
-    p = solve_lower(L, momentum)
-    P = np.sqrt(np.sum(p * p))
-    if not (definite and np.isfinite(P)):
+    L = cholesky(_symmetric(A))
+    p = np.empty(3)
+    p[0], p[1], p[2] = solve_lower(L, momentum[0], momentum[1], momentum[2])
+    P = np.sqrt(_dot(p, p))
+    if not (L.definite and np.isfinite(P)):
         return v, lam, FAILED
     if P == 0.0:
         return v, lam, EXACT
@@ -66,9 +73,7 @@ def minimise_hinges(
     which = np.empty(Q, np.int64)
     k = 0
     for q in range(Q):
-        x = rows[q, 0] / L[0, 0]
-        y = (rows[q, 1] - L[1, 0] * x) / L[1, 1]
-        z = (rows[q, 2] - L[2, 0] * x - L[2, 1] * y) / L[2, 2]
+        x, y, z = solve_lower(L, rows[q, 0], rows[q, 1], rows[q, 2])
         norm = np.sqrt(x * x + y * y + z * z)
         if not np.isfinite(norm * bounds[q]):
             return v, lam, FAILED
@@ -80,7 +85,9 @@ def minimise_hinges(
             which[k] = q
             k += 1
     w, scaled, status = _interior_point(a[:k], b[:k], p)
-    v = solve_upper(L, w) * P
+    v[0], v[1], v[2] = solve_upper(L, w[0], w[1], w[2])
+    for i in range(3):
+        v[i] *= P
     for j in range(k):
         q = which[j]
         lam[q] = bounds[q] if scaled[j] == b[j] else min(scaled[j] * P / length[j], bounds[q])
@@ -89,7 +96,7 @@ def minimise_hinges(
     return v, lam, status
 
 
-@compiled
+@compiled_part
 def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     """Mehrotra's predictor-corrector method for A = I, |p| = 1 and unit rows, O(Q) an iteration.
 
@@ -107,7 +114,7 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     w = p.copy()
     share = 1.0 / max(2.0, b.sum())
     for q in range(Q):
-        s = _dot(a, q, w)
+        s = _along(a, q, w)
         z[q, 0], z[q, 1] = share * b[q], (1.0 - share) * b[q]
         z[q, 2], z[q, 3] = max(s, 0.0) + 0.3, max(-s, 0.0) + 0.3
     residual, G = np.empty(3), np.empty((3, 3))
@@ -125,8 +132,8 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
                 for j in range(3):
                     G[i, j] += W[q] * a[q, i] * a[q, j]
         error = max(mean, abs(residual[0]), abs(residual[1]), abs(residual[2]))
-        L, definite = cholesky(G)
-        if not (np.isfinite(error) and definite):
+        L = cholesky(_symmetric(G))
+        if not (np.isfinite(error) and L.definite):
             break
         if error < best:
             best, best_w = error, w.copy()
@@ -160,9 +167,9 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     return best_w, lam, CONVERGED if best < 1e-9 else FAILED
 
 
-@compiled
+@compiled_part
 def _newton_step(
-    L: Array, a: Array, residual: Array, W: Array, z: Array, target: float, dz: Array
+    L: Lower, a: Array, residual: Array, W: Array, z: Array, target: float, dz: Array
 ) -> Array:
     """Newton step dw, with dz in place, that brings every product lam rho and xi gamma to target.
 
@@ -175,16 +182,18 @@ def _newton_step(
         dz[q, 2], dz[q, 3] = c_gamma, c_rho
         for i in range(3):
             rhs[i] -= W[q] * (c_rho - c_gamma) * a[q, i]
-    dw = solve_upper(L, solve_lower(L, rhs))
+    x, y, w = solve_lower(L, rhs[0], rhs[1], rhs[2])
+    dw = np.empty(3)
+    dw[0], dw[1], dw[2] = solve_upper(L, x, y, w)
     for q in range(W.shape[0]):
-        dlam = W[q] * (dz[q, 3] - dz[q, 2] + _dot(a, q, dw))
+        dlam = W[q] * (dz[q, 3] - dz[q, 2] + _along(a, q, dw))
         dz[q, 0], dz[q, 1] = dlam, -dlam
         dz[q, 2] += z[q, 2] * dlam / z[q, 1]
         dz[q, 3] -= z[q, 3] * dlam / z[q, 0]
     return dw
 
 
-@compiled
+@compiled_part
 def _mean_product(z: Array, dz: Array, alpha: float) -> float:
     """Mean of lam rho and xi gamma after a step alpha dz."""
     total = 0.0
@@ -194,7 +203,7 @@ def _mean_product(z: Array, dz: Array, alpha: float) -> float:
     return float(total / (2 * z.shape[0]))
 
 
-@compiled
+@compiled_part
 def _room(z: Array, dz: Array) -> float:
     """Largest step in (0, 1] that keeps z non-negative."""
     alpha = 1.0
@@ -205,7 +214,7 @@ def _room(z: Array, dz: Array) -> float:
     return float(alpha)
 
 
-@compiled
+@compiled_part
 def _solve_for_kinds(
     a: Array, b: Array, p: Array, kind: Kinds, z: Array
 ) -> tuple[Array, Array, bool]:
@@ -228,7 +237,7 @@ def _solve_for_kinds(
     if rank == 3 or max(abs(w[0]), abs(w[1]), abs(w[2])) < _TOLERANCE:
         w[:] = 0.0
     for q in range(Q):
-        s = _dot(a, q, w)
+        s = _along(a, q, w)
         if (abs(s) if kind[q] == _KINK else -kind[q] * s) > _TOLERANCE:
             return w, out, False
     if rank == 0:
@@ -242,22 +251,24 @@ def _solve_for_kinds(
                     H[i, j] += z[q, 0] * z[q, 1] / b[q] * a[q, i] * a[q, j]
     rhs, y = np.zeros(3), np.zeros(3)
     for r in range(rank):
-        rhs[r] = _dot(B, r, excess)
+        rhs[r] = _along(B, r, excess)
         for k in range(rank):
             D[r, k] = 0.0
             for i in range(3):
-                D[r, k] += B[r, i] * _dot(H, i, B[k])
-    L, definite = cholesky(D)
-    if not definite:
+                D[r, k] += B[r, i] * _along(H, i, B[k])
+    L = cholesky(_symmetric(D))
+    if not L.definite:
         return w, out, False
-    c = solve_upper(L, solve_lower(L, rhs))
+    c = np.empty(3)
+    c0, c1, c2 = solve_lower(L, rhs[0], rhs[1], rhs[2])
+    c[0], c[1], c[2] = solve_upper(L, c0, c1, c2)
     for r in range(rank):
         for i in range(3):
             y[i] += c[r] * B[r, i]
     residual = w - load
     for q in range(Q):
         if kind[q] == _KINK:
-            out[q] = z[q, 0] + z[q, 0] * z[q, 1] / b[q] * _dot(a, q, y)
+            out[q] = z[q, 0] + z[q, 0] * z[q, 1] / b[q] * _along(a, q, y)
             for i in range(3):
                 residual[i] += out[q] * a[q, i]
             if not 0.0 < out[q] < b[q]:
@@ -265,7 +276,7 @@ def _solve_for_kinds(
     return w, out, max(abs(residual[0]), abs(residual[1]), abs(residual[2])) < _TOLERANCE
 
 
-@compiled
+@compiled_part
 def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
     """Orthonormal basis of the kinks' rows, shape (3, 3) with zeros below the rank, and the rank.
 
@@ -285,24 +296,35 @@ def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
                     B[rank] = row
         if longest == _DEPENDENT:
             return B, rank
-        length = np.sqrt(_dot(B, rank, B[rank]))
+        length = np.sqrt(_along(B, rank, B[rank]))
         for i in range(3):
             B[rank, i] /= length
         _subtract_rows(B[rank], B, rank)
     return B, 3
 
 
-@compiled
+@compiled_part
 def _subtract_rows(x: Array, B: Array, rank: int) -> None:
     """Project x off the rows of B in place; twice, because once leaves rounding along them."""
     for _ in range(2):
         for r in range(rank):
-            along = _dot(B, r, x)
+            along = _along(B, r, x)
             for i in range(3):
                 x[i] -= along * B[r, i]
 
 
-@compiled
-def _dot(rows: Array, q: int, y: Array) -> float:
+@compiled_part
+def _along(rows: Array, q: int, y: Array) -> float:
     """rows[q] . y, without the cost of a slice."""
     return float(rows[q, 0] * y[0] + rows[q, 1] * y[1] + rows[q, 2] * y[2])
+
+
+@compiled_part
+def _dot(x: Array, y: Array) -> float:
+    return float(x[0] * y[0] + x[1] * y[1] + x[2] * y[2])
+
+
+@compiled_part
+def _symmetric(A: Array) -> Symmetric:
+    """Return a symmetric matrix (3, 3) as the solver takes it."""
+    return Symmetric(xx=A[0, 0], xy=A[1, 0], xw=A[2, 0], yy=A[1, 1], yw=A[2, 1], ww=A[2, 2])

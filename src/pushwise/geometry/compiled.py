@@ -1,0 +1,112 @@
+"""Geometry for kernels: poses of SE(2), and points against polygons.
+
+Polygons are two arrays of corners, x and y, shape (k,) each, counter-clockwise. A polygon has 2 k
+features: ``2 i`` is the edge from corner i to corner i + 1, ``2 i + 1`` is corner i.
+"""
+
+import numpy as np
+
+from pushwise.compilation import compiled, compiled_part
+from pushwise.geometry import se2 as _se2
+from pushwise.geometry.polygon import crosses_ray as _crosses_ray
+from pushwise.geometry.se2 import SE2
+from pushwise.typing import Array
+
+__all__ = [
+    "SE2",
+    "feature_normal",
+    "inside_polygon",
+    "nearest_feature",
+    "place",
+    "rotate",
+    "se2",
+    "unplace",
+    "unrotate",
+]
+
+se2 = compiled_part(_se2.se2)
+rotate = compiled_part(_se2.rotate)
+unrotate = compiled_part(_se2.unrotate)
+place = compiled_part(_se2.place)
+crosses_ray = compiled_part(_crosses_ray)
+
+
+@compiled_part
+def unplace(pose: SE2, x: float, y: float) -> tuple[float, float]:
+    """Return where a point of the fixed frame is in the moving one."""
+    return unrotate(pose, x - pose.x, y - pose.y)
+
+
+@compiled_part
+def inside_polygon(x: float, y: float, px: Array, py: Array) -> bool:
+    """Return whether a point lies in a polygon."""
+    inside = False
+    ax = px[px.size - 1] - x
+    ay = py[px.size - 1] - y
+    for i in range(px.size):
+        bx = px[i] - x
+        by = py[i] - y
+        if crosses_ray(ax, ay, bx, by):
+            inside = not inside
+        ax = bx
+        ay = by
+    return inside
+
+
+@compiled
+def nearest_feature(x: float, y: float, px: Array, py: Array) -> tuple[int, float]:
+    """Return the feature of a polygon nearest to a point, and its distance [m], negative inside."""
+    best = np.inf
+    feature = -1
+    inside = False
+    k = px.size
+    ax = px[k - 1] - x
+    ay = py[k - 1] - y
+    for i in range(k):
+        bx = px[i] - x
+        by = py[i] - y
+        if crosses_ray(ax, ay, bx, by):
+            inside = not inside
+        ex = bx - ax
+        ey = by - ay
+        s = -(ax * ex + ay * ey)
+        e2 = ex * ex + ey * ey
+        if s <= 0.0:
+            d2 = ax * ax + ay * ay
+            f = 2 * ((i + k - 1) % k) + 1
+        elif s >= e2:
+            d2 = bx * bx + by * by
+            f = 2 * i + 1
+        else:
+            cross = ax * ey - ay * ex
+            d2 = cross * cross / e2
+            f = 2 * ((i + k - 1) % k)
+        if d2 < best:
+            best = d2
+            feature = f
+        ax = bx
+        ay = by
+    distance = np.sqrt(best)
+    return feature, -distance if inside else distance
+
+
+@compiled
+def feature_normal(
+    feature: int, x: float, y: float, px: Array, py: Array
+) -> tuple[float, float, float, float]:
+    """Return distance, outward normal (2) and curvature of one feature as seen from a point."""
+    i = feature // 2
+    if feature % 2 == 1:
+        dx = x - px[i]
+        dy = y - py[i]
+        d = np.hypot(dx, dy)
+        if d == 0.0:  # a finger centred on a corner is inside the object: the caller refuses it
+            return 0.0, 1.0, 0.0, 0.0
+        return d, dx / d, dy / d, 1.0 / d
+    j = (i + 1) % px.size
+    ex = px[j] - px[i]
+    ey = py[j] - py[i]
+    length = np.hypot(ex, ey)
+    nx = ey / length
+    ny = -ex / length
+    return nx * (x - px[i]) + ny * (y - py[i]), nx, ny, 0.0

@@ -1,0 +1,91 @@
+"""A whole push with the paper's friction, against the motion at the start of each step.
+
+The loop of `kernels.rollout` with the step of `lagged_step`. The paper's action is a force on a
+cell, so there is no finger and no contact.
+"""
+
+import numpy as np
+
+from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.contact import SEPARATE, Touch
+from pushwise.physics.kernels.load import Body, Ground, find_support
+from pushwise.physics.kernels.rollout import (
+    DONE,
+    NO_SOLUTION,
+    TIPPED,
+    Action,
+    Clock,
+    Track,
+    changes_support,
+    finished,
+    new_track,
+    new_work,
+    next_goal,
+    resized,
+    rest_load,
+    set_up,
+    write_instant,
+    write_step,
+)
+from pushwise.physics.kernels.step import StepProblem
+from pushwise.physics.kernels.substep import State, moved
+from pushwise.physics.paper.hinge_qp import FAILED
+from pushwise.physics.paper.lagged_step import friction_directions, lagged_twist
+
+__all__ = ["roll_lagged"]
+
+
+@compiled_part
+def _lagged_touch(p: StepProblem) -> tuple[bool, Touch]:
+    """Return the twist at the end of a step with friction against the arriving motion."""
+    A = np.array([[p.m, 0.0, -p.sy], [0.0, p.m, p.sx], [-p.sy, p.sx, p.J]])
+    u = np.array([p.ux, p.uy, p.uw])
+    momentum = A @ u + np.array([p.ix, p.iy, p.iw])
+    free = np.linalg.solve(A, momentum)
+    offsets = np.column_stack((p.rx, p.ry))
+    arriving = np.column_stack((u[0] - u[2] * p.ry, u[1] + u[2] * p.rx))
+    without = np.column_stack((free[0] - free[2] * p.ry, free[1] + free[2] * p.rx))
+    directions = friction_directions(arriving, without)
+    v, _, status = lagged_twist(offsets, directions, p.c * p.dt, A, momentum)
+    touch = Touch(mode=SEPARATE, first=-1, second=-1, vx=v[0], vy=v[1], w=v[2], fx=0.0, fy=0.0)
+    return status != FAILED, touch
+
+
+@compiled
+def roll_lagged(
+    body: Body, ground: Ground, action: Action, s: State, clock: Clock
+) -> tuple[int, Track]:
+    """Simulate a force on a cell from t = 0 and state s: ``(how it ended, track)``."""
+    room = int(clock.until / clock.dt) + 64
+    track = new_track(room)
+    work = new_work(body)
+    find_support(body, ground, s.x, s.y, s.th, work.supported)
+    ending = DONE if rest_load(body, ground, work) else TIPPED
+    now = 0.0
+    steps = int(np.int64(0))  # a literal would compile what it is passed to once more
+    write_instant(track, steps, now, s, 0.0, 0.0)
+    count = 0
+    settling = False
+    while ending == DONE and not finished(body, clock, now, s):
+        if now >= clock.until and not settling:
+            settling = True
+            count = 0
+        count += 1
+        end = next_goal(clock, now, count)
+        if changes_support(body, ground, s, end - now, work) and not rest_load(body, ground, work):
+            ending = TIPPED
+            break
+        setup = set_up(body, ground, action, s, track, steps, end, work)
+        holds, touch = _lagged_touch(setup.problem)
+        if not holds:
+            ending = NO_SOLUTION
+            break
+        if steps == room:
+            room *= 2
+            track = resized(track, steps, room)
+        s = moved(body, s, setup.problem, touch)
+        now = end
+        write_step(track, steps, body, s, setup.drive, touch)
+        steps += 1
+        write_instant(track, steps, now, s, 0.0, 0.0)
+    return ending, resized(track, steps, steps)

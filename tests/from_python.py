@@ -1,0 +1,16 @@
+"""Parts of kernels, made callable from Python."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def from_python(part: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a compiled function that does nothing but call a part of a kernel."""
+
+    @njit
+    def call(*arguments):  # type: ignore[no-untyped-def]
+        return part(*arguments)
+
+    return call
