@@ -22,7 +22,7 @@ def scan() -> pw.Scan:
     x, y = np.random.default_rng(0).uniform(-0.2, 0.2, (2, 20_000))
     away = np.hypot(x, y)
     z = np.where((away > 0.05) & (away < 0.1), 0.03, 0.0)
-    return pw.Scan.from_points(np.column_stack([x, y, z]), cell_size=0.01)
+    return pw.Scan.from_points(np.column_stack([x, y, z]), pw.ScanOptions(cell_size=0.01))
 
 
 def same_grid(a: pw.CellGrid, b: pw.CellGrid) -> bool:
