@@ -128,9 +128,9 @@ def _nearest(surface: Tabletop, point: Array) -> Blob:
 def _turn(surface: Tabletop, blob: Blob, axis: ArrayLike | None) -> Array:
     """Return the rotation (2, 2) from the height map's axes to the grid's."""
     if axis is None:
-        spread = surface.view.centres(blob.mask)
-        spread = spread - spread.mean(axis=0)
-        x = np.linalg.eigh(spread.T @ spread)[1][:, 1]
+        apart = surface.view.centres(blob.mask)
+        apart = apart - apart.mean(axis=0)
+        x = np.linalg.eigh(apart.T @ apart)[1][:, 1]
         # Of its two directions, take the one that agrees with the cloud's x axis.
         x = x if (x[0], x[1]) > (0.0, 0.0) else -x
     else:
