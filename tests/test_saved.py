@@ -71,7 +71,7 @@ def test_a_cell_is_a_line() -> None:
     lines = to_json(HAMMER.model).splitlines()
     assert '  "columns": ["x", "y", "height", "mass", "friction"],' in lines
     assert len(lines) < HAMMER.grid.n_cells + len(HAMMER.outline) + 20
-    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel or a Scan"):
+    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel, a Belief or a Scan"):
         to_json(3)  # type: ignore[arg-type]
 
 

@@ -61,7 +61,8 @@ def object_document(value: CellGrid | ObjectModel | Scan) -> dict[str, Any]:
         kind, grid = "model", value.grid
     else:
         raise PushwiseError(
-            f"only a CellGrid, an ObjectModel or a Scan can be saved; got {type(value).__name__}."
+            "only a CellGrid, an ObjectModel, a Belief or a Scan can be saved; "
+            f"got {type(value).__name__}."
         )
     columns = [*grid.centres.T, grid.heights]
     if isinstance(value, ObjectModel):
