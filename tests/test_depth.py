@@ -55,9 +55,9 @@ def test_a_mask_shows_what_the_depth_does_not() -> None:
 @pytest.mark.parametrize(
     ("depth", "camera", "mask", "sentence"),
     [
-        (depth_image().astype(np.uint8), CAMERA, None, "at least 16 bits a pixel; got 8"),
+        (depth_image().astype(np.uint8), CAMERA, None, "at least 16 bits per pixel; got 8"),
         (np.zeros((240, 320)), CAMERA, None, "none of its 76800 pixels has one"),
-        (np.zeros((240, 320, 3)), CAMERA, None, "one number a pixel"),
+        (np.zeros((240, 320, 3)), CAMERA, None, "one number per pixel"),
         (depth_image(), (1.0, 2.0), None, r"\(fx, fy, cx, cy\) or a camera matrix"),
         (depth_image(), (0.0, 1.0, 2.0, 3.0), None, "fx must be greater than zero"),
         (depth_image(), CAMERA, np.zeros((240, 320), dtype=bool), "all of its 76800 pixels"),
@@ -74,7 +74,7 @@ def test_bad_depth_images_are_refused(
 
 def test_a_mesh_is_seen_from_above() -> None:
     """Give a box mesh its footprint and its height above its lowest point."""
-    grid = pw.CellGrid.from_mesh(CUBE, CUBE_FACES, cell_size=0.01)
+    grid = pw.CellGrid.from_mesh(CUBE, CUBE_FACES, pw.ScanOptions(cell_size=0.01))
     assert grid.n_cells == 40
     assert np.ptp(grid.outline, axis=0) == pytest.approx((0.1, 0.04), abs=0.001)
     assert grid.heights == pytest.approx(0.03)
@@ -83,10 +83,10 @@ def test_a_mesh_is_seen_from_above() -> None:
 @pytest.mark.parametrize(
     ("vertices", "faces", "sentence"),
     [
-        (CUBE * [0, 1, 1], CUBE_FACES, "the mesh has no area seen from above"),
+        (CUBE * [0, 1, 1], CUBE_FACES, "the mesh covers no area when seen from above"),
         (CUBE, np.empty((0, 3), dtype=int), "the mesh has none"),
-        (CUBE, [(0, 1, 8)], "number the 8 vertices from 0 to 7; they run from 0 to 8"),
-        (CUBE, [(0.0, 1.0, 2.0)], "faces must be whole numbers"),
+        (CUBE, [(0, 1, 8)], "indices of the 8 vertices, 0 to 7; they run from 0 to 8"),
+        (CUBE, [(0.0, 1.0, 2.0)], "faces must be integers"),
     ],
 )
 def test_bad_meshes_are_refused(vertices: object, faces: object, sentence: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
-from pushwise.export.solid import boxes, document
+from pushwise.export.solid import boxes
 from pushwise.identification.belief import Known
 from pushwise.physics.constants import GRAVITY
 
@@ -36,7 +36,7 @@ MODELS = {
 def test_hyphens_do_not_end_a_comment() -> None:
     """Write well-formed XML, however many follow one another."""
     for count in range(2, 7):
-        text = document(ElementTree.Element("robot"), f"a{'-' * count}b")
+        text = pw.export.urdf(DOT, name=f"a{'-' * count}b")
         assert ElementTree.fromstring(text.partition("\n")[2]).tag == "robot"
 
 
@@ -194,7 +194,7 @@ def test_the_command_says_when_nothing_was_learned(tmp_path: Path) -> None:
 
 def test_only_mjcf_is_lumped(tmp_path: Path) -> None:
     """Refuse to lump what has no cells, and a folder that is not there."""
-    with pytest.raises(PushwiseError, match="only MJCF has cells to lump"):
+    with pytest.raises(PushwiseError, match="only MJCF can be lumped"):
         pw.export.write(THIN, tmp_path / "a.sdf", lumped=True)
     with pytest.raises(PushwiseError, match="cannot write"):
         pw.export.write(THIN, tmp_path / "none" / "a.sdf")

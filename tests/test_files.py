@@ -134,7 +134,7 @@ def test_depth_images_are_read(tmp_path: Path) -> None:
     Image.fromarray(depth).save(tmp_path / "depth.png")
     assert read_image(tmp_path / "depth.png").tolist() == depth.tolist()
     Image.new("RGB", (4, 3)).save(tmp_path / "colour.png")
-    with pytest.raises(PushwiseError, match="one number a pixel"):
+    with pytest.raises(PushwiseError, match="one number per pixel"):
         read_image(tmp_path / "colour.png")
 
 
@@ -142,26 +142,26 @@ def test_depth_images_are_read(tmp_path: Path) -> None:
     ("name", "content", "sentence"),
     [
         ("a.ply", CLOUDS["binary.ply"][:-300], "."),
-        ("a.ply", CLOUDS["ascii.ply"][:-1500], "cut short: its header promises 50"),
+        ("a.ply", CLOUDS["ascii.ply"][:-1500], "truncated: its header promises 50"),
         ("a.ply", b"solid", "not a PLY file"),
         ("a.pcd", pcd("ascii", text(POINTS, " "), n=49), "POINTS is 49, but 50 rows"),
-        ("a.pcd", pcd("binary", POINTS.tobytes(), n=51), "cut short: POINTS is 51"),
+        ("a.pcd", pcd("binary", POINTS.tobytes(), n=51), "truncated: POINTS is 51"),
         ("a.pcd", pcd("binary_compressed", packed(POINTS), n=51), "POINTS is 51, which takes 612"),
         ("a.pcd", b"VERSION 0.7\n", "no DATA line"),
         ("a.pcd", pcd("zip", b""), "DATA must be ascii, binary or binary_compressed"),
-        ("a.xyz", b"1 2\n3 4\n", "each row must hold x, y and z"),
-        ("a.xyz", b"1 2 3\n4 5 six\n", "each row must hold x, y and z"),
-        ("a.csv", b"push,t,x,y\n0,0,1,1\n", "named x, y and z, .* this file's are push, t, x, y"),
-        ("a.csv", b"x;y;z\n0,1;0,2;0,3\n", "each row must hold x, y and z"),
-        ("a.csv", b"x y z\n0 1 2 3\n", "there are 3 names of columns; the first row has 4 cells"),
+        ("a.xyz", b"1 2\n3 4\n", "each row must have x, y and z"),
+        ("a.xyz", b"1 2 3\n4 5 six\n", "each row must have x, y and z"),
+        ("a.csv", b"push,t,x,y\n0,0,1,1\n", "named x, y and z, .* this file has push, t, x, y"),
+        ("a.csv", b"x;y;z\n0,1;0,2;0,3\n", "each row must have x, y and z"),
+        ("a.csv", b"x y z\n0 1 2 3\n", "there are 3 column names, but 4 values in the first row"),
         ("a.csv", b"x,y,z\n", "no points in this file"),
         ("a.csv", b"\xff\xfe\x00", "not a text file"),
         ("a.npy", saved(np.save, np.zeros((4, 2))), r"points of shape \(n, 3\)"),
-        ("a.npz", saved(np.savez, a=POINTS, b=POINTS), "one named points; it holds a, b"),
+        ("a.npz", saved(np.savez, a=POINTS, b=POINTS), "one named points; it has a, b"),
         ("a.npy", b"no", "not a readable NumPy file"),
         ("a.obj", b"", "OBJ file"),
         ("a.stl", b"", "STL file"),
-        ("a.doc", b"", "known are ply, obj, stl, pcd, xyz"),
+        ("a.doc", b"", "valid suffixes are ply, obj, stl, pcd, xyz"),
     ],
 )
 def test_damage_is_named(name: str, content: bytes, sentence: str, tmp_path: Path) -> None:

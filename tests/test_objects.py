@@ -82,7 +82,7 @@ def test_sample_changes_the_truth_and_not_the_shape() -> None:
 
 def test_unknown_names_are_refused_with_the_list() -> None:
     """Name the objects there are when asked for one there is not."""
-    with pytest.raises(PushwiseError, match="no object 'banana'; the objects are box, hammer"):
+    with pytest.raises(PushwiseError, match="no object 'banana'; valid names are box, hammer"):
         pw.objects.load("banana")
 
 

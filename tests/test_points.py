@@ -46,7 +46,7 @@ def test_the_nine_objects_come_back_from_their_clouds(name: str) -> None:
         rng = np.random.default_rng(seed)
         pose = np.array([*rng.uniform(-0.03, 0.03, 2), rng.uniform(-np.pi, np.pi)])
         cloud = thing.points(rng, noise=0.002, outliers=0.05, pose=pose, camera=CAMERA)
-        scan = pw.Scan.from_points(cloud, cell_size=0.01)
+        scan = pw.Scan.from_points(cloud, pw.ScanOptions(cell_size=0.01))
         loops = [in_object_frame(scan, pose, loop) for loop in (scan.grid.outline, *scan.holes)]
         assert overlap(thing.outline, loops) >= 0.85, seed
         # A grid is connected or it would not exist; it is also neither sparse nor fat.
@@ -79,7 +79,7 @@ def test_the_frame_takes_the_grid_to_the_cloud() -> None:
     assert abs(scan.frame[:3, 0] @ turn[:, 0]) == pytest.approx(1.0, abs=0.01)
     assert np.linalg.det(scan.frame[:3, :3]) == pytest.approx(1.0)
     assert scan.pose is None
-    assert "whose z axis is not up" in scan.summary()
+    assert "whose z axis is not vertical" in scan.summary()
 
 
 def test_an_object_alone_needs_no_table() -> None:
@@ -90,7 +90,7 @@ def test_an_object_alone_needs_no_table() -> None:
     assert scan.grid.heights.max() == pytest.approx(0.028, abs=0.001)
     cloud = box_cloud(np.random.default_rng(0))
     top = cloud[cloud[:, 2] > 0.02]
-    given = pw.CellGrid.from_points(top, table=(0, 0, 1, 0))
+    given = pw.CellGrid.from_points(top, pw.ScanOptions(table=(0, 0, 1, 0)))
     assert given.heights == pytest.approx(0.03)
 
 
@@ -99,11 +99,11 @@ def test_a_thing_can_be_pointed_at_and_the_rest_is_told() -> None:
     cloud = box_cloud(np.random.default_rng(0))
     there = (np.abs(cloud[:, 0] - 0.2) < 0.025) & (np.abs(cloud[:, 1] - 0.2) < 0.025)
     cloud[there, 2] = 0.05
-    with pytest.warns(PushwiseWarning, match=r"another thing of 2\d\.\d cm2 at \(0\..*near="):
+    with pytest.warns(PushwiseWarning, match=r"another object of 2\d\.\d cm2 at \(0\..*near"):
         grid = pw.CellGrid.from_points(cloud)
     assert grid.heights == pytest.approx(0.03)
-    with pytest.warns(PushwiseWarning, match="another thing"):
-        other = pw.CellGrid.from_points(cloud, near=(0.2, 0.2, 0.05))
+    with pytest.warns(PushwiseWarning, match="another object"):
+        other = pw.CellGrid.from_points(cloud, pw.ScanOptions(near=(0.2, 0.2, 0.05)))
     assert other.heights == pytest.approx(0.05)
 
 
@@ -111,21 +111,21 @@ def test_axes_and_counts_can_be_given() -> None:
     """Turn the grid to the given axis and make about the given number of cells."""
     cloud = box_cloud(np.random.default_rng(0))
     moved = cloud + np.array([0.3, -0.2, 0.0])
-    scan = pw.Scan.from_points(moved, axis=(1.0, 1.0, 0.0), n_cells=60)
+    scan = pw.Scan.from_points(moved, pw.ScanOptions(axis=(1.0, 1.0, 0.0), n_cells=60))
     assert scan.pose == pytest.approx((0.3, -0.2, np.pi / 4), abs=2e-3)
     assert scan.facts()["pose"] == scan.pose
     assert "in the cloud's frame, x axis at 0.785" in scan.summary()
     assert scan.frame[:3, 0] == pytest.approx([0.5**0.5, 0.5**0.5, 0.0], abs=1e-3)
     assert abs(scan.grid.n_cells - 60) <= 3
     with pytest.raises(PushwiseError, match="cell_size or n_cells, not both"):
-        pw.CellGrid.from_points(cloud, cell_size=0.01, n_cells=20)
+        pw.CellGrid.from_points(cloud, pw.ScanOptions(cell_size=0.01, n_cells=20))
 
 
 @pytest.mark.parametrize("cell_size", [0.02, 0.03, 0.04])
 def test_a_thin_handle_stays(cell_size: float) -> None:
     """Keep the hammer's handle when it is as narrow as a cell, or narrower."""
     cloud = pw.objects.load("hammer").points(np.random.default_rng(0), noise=0.001)
-    grid = pw.CellGrid.from_points(cloud, cell_size=cell_size)
+    grid = pw.CellGrid.from_points(cloud, pw.ScanOptions(cell_size=cell_size))
     assert np.ptp(grid.centres[:, 0]) > 0.35 - 1.6 * cell_size
 
 
@@ -141,10 +141,10 @@ def test_a_ring_keeps_its_hole_and_a_pinhole_is_filled() -> None:
     cloud = box_cloud(np.random.default_rng(0))
     away = np.hypot(cloud[:, 0], cloud[:, 1])
     cloud[:, 2] = np.where((away < 0.1) & (away > 0.05), 0.03, 0.0)
-    ring = pw.Scan.from_points(cloud, cell_size=0.01)
+    ring = pw.Scan.from_points(cloud, pw.ScanOptions(cell_size=0.01))
     assert len(ring.holes) == 1
     assert np.hypot(*ring.grid.centres.T).min() > 0.04
-    filled = pw.Scan.from_points(cloud, cell_size=0.11)
+    filled = pw.Scan.from_points(cloud, pw.ScanOptions(cell_size=0.11))
     assert filled.grid.n_cells >= 3
 
 
@@ -164,12 +164,12 @@ PLANE = np.column_stack([np.random.default_rng(0).uniform(-1, 1, (5000, 2)), np.
 @pytest.mark.parametrize(
     ("points", "sentence"),
     [
-        (np.empty((0, 3)), "points must hold a cloud; got none"),
-        ([[0.0, 0.0, 1.0]], "at least 10 finite points to show a shape; got 1"),
+        (np.empty((0, 3)), "points must not be empty"),
+        ([[0.0, 0.0, 1.0]], "at least 10 finite rows to show a shape; got 1"),
         (np.full((100, 3), np.nan), "points must be finite; all 100 of them"),
         (np.zeros((100, 2)), r"shape \(n, 3\); got dtype float64, shape \(100, 2\)"),
-        (PLANE, "all points lie on one plane, and nothing stands out from it"),
-        (np.zeros((100, 3)), "found no table"),
+        (PLANE, "all points lie on one plane, and nothing rises above it"),
+        (np.zeros((100, 3)), "found neither a table"),
         (1000.0 * PLANE, "points must be in metres; they span .* multiply millimetres by 0.001"),
         (np.arange(300.0).reshape(100, 3) * 1e-3 * [1, 1, 0], "lie on one plane"),
     ],
@@ -187,12 +187,12 @@ def test_hopeless_clouds_are_refused(points: object, sentence: str) -> None:
         ({"axis": (0, 0, 1)}, "axis must run along the table"),
         ({"near": (0, 0)}, r"near must have shape \(3,\)"),
         ({"table": (0, 0, 0, 1)}, "table must have a normal"),
-        ({"table": (0, 0, 1, -1)}, "nothing in the cloud stands out"),
+        ({"table": (0, 0, 1, -1)}, "nothing in the cloud rises above"),
         ({"min_height": 0.0}, "min_height must be greater than zero"),
         ({"n_cells": 0}, "n_cells must be from 1 to"),
         ({"cell_size": 12.0}, r"cell_size 12 m is larger than .* 0\.06\d* m; give it in metres"),
         ({"near": (10, 10, 10)}, r"near must be .* in metres; \(10, 10, 10\) is 17\.\d+ m"),
-        ({"near": (0, 0, 500)}, "near must be a point on a thing, in metres"),
+        ({"near": (0, 0, 500)}, "near must be a point on an object, in metres"),
         ({"cell_size": 1e-6}, "cell_size 1e-06 m is too small"),
     ],
 )
@@ -200,4 +200,4 @@ def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> N
     """Name the option that cannot be right."""
     cloud = box_cloud(np.random.default_rng(0), noise=0.001)
     with pytest.raises(PushwiseError, match=sentence):
-        pw.CellGrid.from_points(cloud, **options)  # type: ignore[arg-type]
+        pw.CellGrid.from_points(cloud, pw.ScanOptions(**options))  # type: ignore[arg-type]

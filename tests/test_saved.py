@@ -1,6 +1,8 @@
 """Grids, models and scans as JSON."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,7 @@ def scan() -> pw.Scan:
     x, y = np.random.default_rng(0).uniform(-0.2, 0.2, (2, 20_000))
     away = np.hypot(x, y)
     z = np.where((away > 0.05) & (away < 0.1), 0.03, 0.0)
-    return pw.Scan.from_points(np.column_stack([x, y, z]), cell_size=0.01)
+    return pw.Scan.from_points(np.column_stack([x, y, z]), pw.ScanOptions(cell_size=0.01))
 
 
 def same_grid(a: pw.CellGrid, b: pw.CellGrid) -> bool:
@@ -69,7 +71,7 @@ def test_a_cell_is_a_line() -> None:
     lines = to_json(HAMMER.model).splitlines()
     assert '  "columns": ["x", "y", "height", "mass", "friction"],' in lines
     assert len(lines) < HAMMER.grid.n_cells + len(HAMMER.outline) + 20
-    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel or a Scan"):
+    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel, a Belief or a Scan"):
         to_json(3)  # type: ignore[arg-type]
 
 
@@ -98,7 +100,7 @@ def test_a_cell_is_a_line() -> None:
         ("points", 1.5, "points must be a whole number"),
         ("dropped", [{}], r"dropped\[0\] must have the fields what, points, share"),
         ("dropped", [{"what": 1, "points": 1, "share": 0}], r"dropped\[0\]\.what must be text"),
-        ("colour", 1, "'colour' is no field of a scan"),
+        ("colour", 1, "'colour' is not a field of a scan"),
     ],
 )
 def test_wrong_fields_are_named(field: str, value: object, sentence: str, tmp_path: Path) -> None:
@@ -149,3 +151,21 @@ def test_damaged_files_never_break_the_reader(
         assert isinstance(pw.load(path), pw.ObjectModel)
     except PushwiseError as error:
         assert "\n" not in str(error)
+
+
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the old file as it was when the disk is full; write to what is no file directly."""
+    path = tmp_path / "grid.json"
+    pw.save(HAMMER.grid, path)
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(PushwiseError, match=r"cannot write .*grid\.json \(No space left"):
+        pw.save(HAMMER.model, path)
+    with pytest.raises(PushwiseError, match=r"cannot write .*a\.xml \(No space left"):
+        pw.export.write(HAMMER.model, tmp_path / "a.xml")
+    assert path.read_bytes() == before
+    pw.save(HAMMER.grid, "/dev/null")

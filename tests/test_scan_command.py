@@ -57,7 +57,7 @@ def test_a_depth_image_needs_its_camera(tmp_path: Path) -> None:
     assert "give the camera's intrinsics" in err
     code, _, err = pushwise("scan", poor, *camera)
     assert code == 1
-    assert "at least 16 bits a pixel; got 8" in err
+    assert "at least 16 bits per pixel; got 8" in err
 
 
 def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
     assert json.loads(out)["size"] == pytest.approx([0.2, 0.1, 0.05], abs=0.002)
     code, _, err = pushwise("scan", path, "--near", 0, 0, 0)
     assert code == 1
-    assert "is a mesh" in err
+    assert "a mesh stands on the table" in err
 
 
 @pytest.mark.parametrize(

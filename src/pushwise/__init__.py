@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pushwise.records.recordings.read import read_recordings
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
+    from pushwise.shape.scan_options import ScanOptions
     from pushwise.sliding.follow import Followed, follow
     from pushwise.sliding.outcome import Outcome
     from pushwise.sliding.record_pushes import record
@@ -50,6 +51,7 @@ __all__ = [
     "PushRecord",
     "PushwiseError",
     "Scan",
+    "ScanOptions",
     "SimulationError",
     "Table",
     "Trajectory",
@@ -92,6 +94,7 @@ _HOMES = {
     "PushRecord": "pushwise.records.record",
     "PushwiseError": "pushwise.errors",
     "Scan": "pushwise.shape.scan",
+    "ScanOptions": "pushwise.shape.scan_options",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "Trajectory": "pushwise.physics.simulate",

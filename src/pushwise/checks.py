@@ -1,13 +1,14 @@
-"""Checks of what a caller hands in: each returns a clean value or raises one clear sentence.
+"""Checking arguments, and wording counts in messages.
 
-Numbers of things in sentences.
+Each check returns a clean value, or raises a `PushwiseError` that names the argument, what is
+valid, and what was given.
 """
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from pushwise.errors import PushwiseError
 from pushwise.typing import Array, Flags
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "counted",
@@ -32,24 +33,23 @@ __all__ = [
 def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> Array:
     """Return `value` as a read-only float64 copy of the given shape.
 
-    A letter in `shape` stands for any length: `("n", 2)` takes every array of pairs.
+    A letter in `shape` stands for any length: `("n", 2)` accepts any array of pairs.
     """
-    wanted = _shape_text(shape)
+    expected = _shape_text(shape)
     try:
         array = np.asarray(value)
     except ValueError:
         raise PushwiseError(
-            f"{name} must be an array of shape {wanted}; got rows of unequal length."
+            f"{name} must be an array of shape {expected}; got rows of unequal length."
         ) from None
     if array.dtype.kind not in "iuf":
-        raise PushwiseError(
-            f"{name} must be an array of numbers of shape {wanted}; got {_kind(value, array)}."
-        )
+        given = repr(value) if array.ndim == 0 else f"an array of dtype {array.dtype}"
+        raise PushwiseError(f"{name} must be an array of numbers of shape {expected}; got {given}.")
     fits = len(array.shape) == len(shape) and all(
-        isinstance(want, str) or want == have for want, have in zip(shape, array.shape, strict=True)
+        isinstance(size, str) or size == have for size, have in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        raise PushwiseError(f"{name} must have shape {wanted}; got shape {array.shape}.")
+        raise PushwiseError(f"{name} must have shape {expected}; got shape {array.shape}.")
     clean = np.array(array, dtype=np.float64, order="C")
     require_all(name, clean, np.isfinite(clean), "finite")
     clean.flags.writeable = False
@@ -57,7 +57,7 @@ def finite_array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> A
 
 
 def require_all(name: str, array: Array, good: Flags, what: str) -> None:
-    """Raise a sentence naming the first entry of `array` that is not `good`."""
+    """Raise an error that names the first entry of `array` that is not `good`."""
     if good.all():
         return
     index = tuple(int(i) for i in np.argwhere(~good)[0])
@@ -68,7 +68,7 @@ def require_all(name: str, array: Array, good: Flags, what: str) -> None:
 
 def finite_number(name: str, value: float) -> float:
     """Return `value` as a finite float."""
-    # bool is an int to Python, and never what a caller means by a length or a mass.
+    # Python's bool is an int, but never meant as a length or a mass.
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise PushwiseError(f"{name} must be a number; got {value!r}.")
     number = float(value)
@@ -86,7 +86,7 @@ def positive_number(name: str, value: float) -> float:
 
 
 def probability(name: str, value: float) -> float:
-    """Return `value` as a float between zero and one, neither of which can be promised."""
+    """Return `value` as a float above zero and below one."""
     number = finite_number(name, value)
     if not 0.0 < number < 1.0:
         raise PushwiseError(f"{name} must be above 0 and below 1; got {number:g}.")
@@ -111,16 +111,11 @@ def non_negative_integer(name: str, value: int) -> int:
 
 
 def _shape_text(shape: tuple[int | str, ...]) -> str:
-    """Write a shape the way Python prints a tuple, letters bare: (n, 2), (n,)."""
+    """Return a shape as Python prints a tuple, but letters without quotes: (n, 2), (n,)."""
     inside = ", ".join(str(length) for length in shape)
     return f"({inside},)" if len(shape) == 1 else f"({inside})"
 
 
-def _kind(value: Any, array: NDArray[Any]) -> str:
-    """Name what was given: the value itself when it is short, else its dtype."""
-    return repr(value) if array.ndim == 0 else f"an array of dtype {array.dtype}"
-
-
 def counted(count: int, one: str, many: str) -> str:
-    """Return a number with what it counts: "1 push", "5 pushes"."""
+    """Return a number with its noun, singular or plural: "1 push", "5 pushes"."""
     return f"{count:,} {one if count == 1 else many}"

@@ -1,15 +1,15 @@
-"""The errors Pushwise raises on purpose; each message is one sentence for a person."""
+"""The errors and warnings of Pushwise; each message is one sentence for people."""
 
 __all__ = ["PushwiseError", "PushwiseWarning", "SimulationError"]
 
 
 class PushwiseError(ValueError):
-    """A value, a file or a request that cannot be right; the message says what would be."""
+    """An invalid value, file or request; the message says what would be valid."""
 
 
 class SimulationError(PushwiseError):
-    """A push that cannot be simulated; the message says which push and when."""
+    """A push that cannot be simulated; the message names the push and the time."""
 
 
 class PushwiseWarning(UserWarning):
-    """Something a person should know that is no error; the message is one sentence."""
+    """Something the user should know that is not an error; the message is one sentence."""

@@ -1,35 +1,27 @@
-"""Grids, models and scans as small JSON files that a person can read."""
+"""Saving and loading grids, scans and models, and how well a model is known."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from pushwise.checks import finite_array, non_negative_integer, non_negative_number
+from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Known
+from pushwise.object_files import (
+    document_text,
+    json_number,
+    object_document,
+    parse_object,
+    read_document,
+)
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
-from pushwise.shape.plane import Plane
-from pushwise.shape.scan import Dropped, Scan
-from pushwise.typing import Array
+from pushwise.shape.scan import Scan
 
 __all__ = ["load", "load_grid", "load_known", "load_model", "save", "to_json"]
 
-_FORMAT = "pushwise"
-_VERSION = 1
-_UNITS = "m, kg"
-_COLUMNS = {
-    "grid": ["x", "y", "height"],
-    "scan": ["x", "y", "height"],
-    "model": ["x", "y", "height", "mass", "friction"],
-}
-_SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
 _KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift"]
 _FINGER_FIELDS = {"radius", "friction", "height"}
 
@@ -41,16 +33,17 @@ def save(
 
     known: how well a model is known (`Identification.known`); `load_known` gives it back.
     """
-    try:
-        Path(path).write_text(to_json(value, known=known) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+    write_text(Path(path), to_json(value, known=known) + "\n")
 
 
 def load(path: Path | str) -> CellGrid | ObjectModel | Scan:
     """Read what `save` wrote; whatever is wrong with the file is named."""
     try:
-        return _parsed(_document(Path(path)))
+        document = read_document(Path(path))
+        value = parse_object(document)
+        if "known" in document:
+            _known(document["known"])
+        return value
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
 
@@ -72,8 +65,8 @@ def load_model(path: Path | str) -> tuple[ObjectModel, Known | None]:
 def load_known(path: Path | str) -> Known | None:
     """Read how well a saved model is known; None where the file does not say."""
     try:
-        document = _document(Path(path))
-        _parsed(document)
+        document = read_document(Path(path))
+        parse_object(document)
         return _known(document["known"]) if "known" in document else None
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
@@ -81,38 +74,7 @@ def load_known(path: Path | str) -> Known | None:
 
 def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None) -> str:
     """Return a grid, a model (and how well it is known) or a scan as JSON, a cell a line."""
-    if isinstance(value, CellGrid):
-        kind, grid = "grid", value
-    elif isinstance(value, Scan):
-        kind, grid = "scan", value.grid
-    elif isinstance(value, ObjectModel):
-        kind, grid = "model", value.grid
-    else:
-        raise PushwiseError(
-            f"only a CellGrid, an ObjectModel or a Scan is saved; got {type(value).__name__}."
-        )
-    columns = [*grid.centres.T, grid.heights]
-    if isinstance(value, ObjectModel):
-        columns += [value.mass, value.friction]
-    fields: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "kind": kind,
-        "units": _UNITS,
-        "cell_size": grid.cell_size,
-        "columns": _COLUMNS[kind],
-        "cells": np.stack(columns, axis=1).tolist(),
-        "outline": grid.outline.tolist(),
-    }
-    if isinstance(value, Scan):
-        fields |= {
-            "frame": value.frame.tolist(),
-            "holes": [hole.tolist() for hole in value.holes],
-            "table": list(value.table.coefficients),
-            "noise": value.noise,
-            "points": value.points,
-            "dropped": [gone._asdict() for gone in value.dropped],
-        }
+    fields = object_document(value)
     if known is not None:
         if not isinstance(value, ObjectModel):
             raise PushwiseError(f"known goes with an ObjectModel; got {type(value).__name__}.")
@@ -123,65 +85,7 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
             "finger": asdict(known.finger),
             "drift": known.drift.tolist(),
         }
-    lines = [f"  {json.dumps(name)}: {_pretty(field)}" for name, field in fields.items()]
-    return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def _pretty(field: object) -> str:
-    """Return a field as JSON; of a list of rows, a row a line."""
-    if isinstance(field, list) and field and isinstance(field[0], list | dict):
-        rows = ",\n".join(f"    {json.dumps(row)}" for row in field)
-        return f"[\n{rows}\n  ]"
-    return json.dumps(field)
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """Return the object that a JSON file holds."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PushwiseError("there is no such file.") from None
-    except OSError as error:
-        raise PushwiseError(f"cannot be read ({error.strerror}).") from None
-    except (ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"not a JSON file ({reason}).") from None
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise PushwiseError(f'format must be "{_FORMAT}": this is not one of our files.')
-    if document.get("version") != _VERSION:
-        raise PushwiseError(
-            f"version must be {_VERSION}, the one this release reads; "
-            f"it is {document.get('version')!r}."
-        )
-    return document
-
-
-def _parsed(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
-    """Return what a document describes, after checking all of it."""
-    kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in _COLUMNS:
-        raise PushwiseError(f"kind must be one of {', '.join(_COLUMNS)}; it is {kind!r}.")
-    wanted = ["format", "version", "kind", "units", "cell_size", "columns", "cells", "outline"]
-    wanted += _SCAN_FIELDS if kind == "scan" else []
-    for name in wanted:
-        if name not in document:
-            raise PushwiseError(f"{name} is missing.")
-    allowed = [*wanted, "known"] if kind == "model" else wanted
-    if unknown := [name for name in document if name not in allowed]:
-        raise PushwiseError(f"{unknown[0]!r} is no field of a {kind}.")
-    if document["units"] != _UNITS:
-        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
-    columns = _COLUMNS[kind]
-    if document["columns"] != columns:
-        raise PushwiseError(f"columns of a {kind} must be {', '.join(columns)}.")
-    cells = finite_array("cells", document["cells"], ("n", len(columns)))
-    size = _number("cell_size", document["cell_size"])
-    grid = CellGrid(cells[:, :2], size, cells[:, 2], document["outline"])
-    if kind == "model":
-        if "known" in document:
-            _known(document["known"])
-        return ObjectModel(grid, cells[:, 3], cells[:, 4])
-    return _scan(grid, document) if kind == "scan" else grid
+    return document_text(fields)
 
 
 def _known(value: object) -> Known:
@@ -195,57 +99,7 @@ def _known(value: object) -> Known:
         )
     return Known(
         value["centre_of_mass_covariance"],
-        None if std is None else _number("total_mass_std", std),
-        Finger(**{name: _number(f"finger {name}", number) for name, number in finger.items()}),
+        None if std is None else json_number("total_mass_std", std),
+        Finger(**{name: json_number(f"finger {name}", number) for name, number in finger.items()}),
         value["drift"],
     )
-
-
-def _scan(grid: CellGrid, document: dict[str, Any]) -> Scan:
-    """Return the scan a document describes."""
-    frame = finite_array("frame", document["frame"], (4, 4))
-    turn = frame[:3, :3]
-    rigid = np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) and np.linalg.det(turn) > 0.0
-    if not rigid or frame[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise PushwiseError("frame must be a rotation and a translation, last row 0, 0, 0, 1.")
-    return Scan(
-        grid=grid,
-        frame=frame,
-        holes=tuple(
-            finite_array(f"holes[{at}]", hole, ("k", 2))
-            for at, hole in enumerate(_list("holes", document["holes"]))
-        ),
-        table=Plane(document["table"]),
-        noise=non_negative_number("noise", _number("noise", document["noise"])),
-        points=non_negative_integer("points", document["points"]),
-        dropped=tuple(
-            _dropped(f"dropped[{at}]", gone)
-            for at, gone in enumerate(_list("dropped", document["dropped"]))
-        ),
-    )
-
-
-def _dropped(name: str, value: object) -> Dropped:
-    """Return an entry of what a scan dropped."""
-    if not isinstance(value, dict) or set(value) != set(Dropped._fields):
-        raise PushwiseError(f"{name} must have the fields {', '.join(Dropped._fields)}.")
-    if not isinstance(value["what"], str):
-        raise PushwiseError(f"{name}.what must be text; it is {value['what']!r}.")
-    return Dropped(
-        value["what"],
-        non_negative_integer(f"{name}.points", value["points"]),
-        non_negative_number(f"{name}.share", _number(f"{name}.share", value["share"])),
-    )
-
-
-def _number(name: str, value: object) -> float:
-    """Return a number that a float can hold; JSON has whole numbers of any length."""
-    number: Array = finite_array(name, value, ())  # type: ignore[arg-type]
-    return float(number)
-
-
-def _list(name: str, value: object) -> list[Any]:
-    """Return a list."""
-    if not isinstance(value, list):
-        raise PushwiseError(f"{name} must be a list; it is {value!r:.40}.")
-    return value

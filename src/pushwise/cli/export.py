@@ -29,7 +29,7 @@ def export(
     Example: pushwise export model.json -o object.xml
     """
     check_outputs(output, force=force)
-    from pushwise.export.files import format_of, write
+    from pushwise.export.formats import format_of, write
     from pushwise.export.solid import Solid
     from pushwise.model_files import load_model
 

@@ -57,19 +57,17 @@ def scan(
     """
     check_outputs(output, plot, force=force)
     from pushwise.shape.scan import scan_file
+    from pushwise.shape.scan_options import ScanOptions
 
-    found, points = scan_file(
-        file,
+    options = ScanOptions(
         cell_size=cell_size,
         n_cells=cells,
         near=near,
         axis=axis,
         table=table,
         min_height=min_height,
-        scale=scale,
-        intrinsics=intrinsics,
-        mask=mask,
     )
+    found, points = scan_file(file, options, scale=scale, intrinsics=intrinsics, mask=mask)
     if output is not None:
         from pushwise.model_files import save
 

@@ -1,9 +1,6 @@
-"""A model as a file that other simulators read: MJCF, URDF and SDF."""
+"""Exporting a model to files that other simulators read: MJCF, URDF and SDF."""
 
-from pushwise.export.files import FORMATS, write
-from pushwise.export.mjcf import mjcf
-from pushwise.export.sdf import sdf
+from pushwise.export.formats import FORMATS, format_of, mjcf, sdf, urdf, write
 from pushwise.export.solid import Solid
-from pushwise.export.urdf import urdf
 
-__all__ = ["FORMATS", "Solid", "mjcf", "sdf", "urdf", "write"]
+__all__ = ["FORMATS", "Solid", "format_of", "mjcf", "sdf", "urdf", "write"]

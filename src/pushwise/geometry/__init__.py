@@ -1,1 +1,1 @@
-"""Plane geometry: polygons, and how far two poses of an object are apart."""
+"""Plane geometry: polygons, and the distance between two poses of an object."""

@@ -1,4 +1,4 @@
-"""Simple polygons: checking them, their area, and which points lie inside."""
+"""Simple polygons: validity, area, distances, and which points are inside."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["contains", "crosses_ray", "outline_distance", "placed", "signed_area
 def simple_polygon(name: str, value: ArrayLike) -> Array:
     """Return `value` as a simple polygon [m], shape (k, 2), counter-clockwise, read-only.
 
-    A clockwise polygon is reversed, keeping its first corner. One that repeats a
-    corner, touches or crosses itself, or has no area is refused.
+    A clockwise polygon is reversed, keeping its first corner. A polygon that repeats a corner,
+    touches or crosses itself, or has no area is refused.
     """
     corners = finite_array(name, value, ("k", 2))
     k = len(corners)
@@ -28,7 +28,7 @@ def simple_polygon(name: str, value: ArrayLike) -> Array:
         raise PushwiseError(f"{name} must have at least three corners; got {k}.")
     _refuse_repeated_corner(name, corners)
     area = signed_area(corners)
-    # Rounding leaves an area of this order for corners on one straight line.
+    # For corners on a straight line, rounding leaves an area of this order.
     extent = float(np.ptp(corners, axis=0).max())
     if abs(area) <= 1e-12 * extent**2:
         raise PushwiseError(f"{name} must enclose an area; its {k} corners lie on one line.")
@@ -40,8 +40,8 @@ def simple_polygon(name: str, value: ArrayLike) -> Array:
 
 
 def signed_area(polygon: Array) -> float:
-    """Return the area [m^2] of a polygon (k, 2); negative when it runs clockwise."""
-    # Taken about the first corner so that a polygon far from the origin loses no digits.
+    """Return the area [m^2] of a polygon (k, 2); negative if it is clockwise."""
+    # Relative to the first corner, so that a polygon far from the origin loses no digits.
     x, y = (polygon - polygon[0]).T
     return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
@@ -68,14 +68,14 @@ def contains(polygon: Array, points: Array) -> Flags:
 
 
 def placed(points: Array, pose: Array) -> Array:
-    """Return points of the grid frame [m], shape (n, 2), on the table at a pose (3,)."""
+    """Return points of the grid frame [m], shape (n, 2), in the table frame for a pose (3,)."""
     cos, sin = np.cos(pose[2]), np.sin(pose[2])
     turned: Array = points @ np.array([[cos, sin], [-sin, cos]]) + pose[:2]
     return turned
 
 
 def outline_distance(outline: Array, point: Array) -> float:
-    """Return how far a point (2,) is outside a polygon (k, 2) [m]; negative when inside."""
+    """Return the distance [m] of a point (2,) from a polygon (k, 2); negative inside."""
     edge = np.roll(outline, -1, axis=0) - outline
     along = np.sum((point - outline) * edge, axis=1) / np.sum(edge**2, axis=1)
     nearest = outline + np.clip(along, 0.0, 1.0)[:, None] * edge
@@ -84,6 +84,7 @@ def outline_distance(outline: Array, point: Array) -> float:
 
 
 def _refuse_repeated_corner(name: str, corners: Array) -> None:
+    """Raise when two corners coincide."""
     order = np.lexsort(corners.T)
     same = np.all(np.diff(corners[order], axis=0) == 0.0, axis=1)
     if same.any():
@@ -100,7 +101,7 @@ def _refuse_crossing(name: str, corners: Array) -> None:
     k = len(corners)
     ends = np.roll(corners, -1, axis=0)
     low, high = np.minimum(corners, ends), np.maximum(corners, ends)
-    # Sweep along x: only edges whose x ranges overlap can meet.
+    # Sweep along x: edges can meet only if their x ranges overlap.
     order = np.argsort(low[:, 0], kind="stable")
     last = np.searchsorted(low[order, 0], high[order, 0], side="right")
     for at, i in enumerate(order.tolist()):
@@ -111,7 +112,7 @@ def _refuse_crossing(name: str, corners: Array) -> None:
             continue
         meets = _edges_meet(corners[i], ends[i], corners[others], ends[others])
         follows, leads = others == (i + 1) % k, others == (i - 1) % k
-        # Neighbours always share a corner; they may not fold back on each other.
+        # Neighbours always share a corner; they must not fold back on each other.
         meets[follows] &= _folds_back(corners[i], ends[i], ends[others[follows]])
         meets[leads] &= _folds_back(ends[i], corners[i], corners[others[leads]])
         if meets.any():
@@ -135,8 +136,8 @@ def _edges_meet(
     d: Array,
 ) -> Flags:
     """Return whether edge a b and each edge c d, whose boxes overlap, share a point."""
-    # Opposite or zero signs both ways mean a crossing or a touch; when all four
-    # vanish the edges are collinear and their overlapping boxes make them meet.
+    # Opposite or zero signs both ways mean that the edges cross or touch. If all four are zero,
+    # the edges are collinear and meet because their boxes overlap.
     c_and_d = np.sign(_cross(a, b, c)) * np.sign(_cross(a, b, d)) <= 0.0
     a_and_b = np.sign(_cross(c, d, a)) * np.sign(_cross(c, d, b)) <= 0.0
     meet: Flags = c_and_d & a_and_b

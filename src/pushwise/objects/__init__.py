@@ -1,4 +1,4 @@
-"""The paper's nine objects, drawn to life size, with the truth about their mass and friction."""
+"""The paper's nine objects at life size, with their true mass and friction."""
 
 from pushwise.objects.camera import Camera
 from pushwise.objects.thing import Part, Thing, load, names

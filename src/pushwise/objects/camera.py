@@ -1,4 +1,4 @@
-"""`Camera`: a depth camera over a table, and the cloud it sees of a thing drawn in parts."""
+"""`Camera`: a depth camera above a table, and the cloud it sees of an object made of parts."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Camera", "Surface"]
 
-# A thing is seen in pixels of this size [m], and its walls in steps of this height [m].
+# Objects are rasterised in pixels of this size [m], their walls in steps of this height [m].
 _RASTER = 0.0005
 _WALL_STEP = 0.001
-# Wild readings lie up to this far before or behind the surface [m].
-_WILD = 0.2
+# Outliers are up to this far in front of or behind the surface [m].
+_OUTLIER = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """A pinhole depth camera that looks at the middle of the table.
+    """A pinhole depth camera that looks at the centre of the table.
 
-    Its frame has x to the right, y down and z along the view.
+    Its frame has x to the right, y down and z in the viewing direction.
     """
 
     tilt: float = 0.0
-    """Angle between the view and straight down [rad]."""
+    """Angle between the viewing direction and straight down [rad]."""
     distance: float = 0.6
-    """From the camera to the middle of the table [m]."""
+    """From the camera to the centre of the table [m]."""
     columns: int = 640
     """Width of the image [px]."""
     rows: int = 480
@@ -67,23 +67,28 @@ class Camera:
         noise: float,
         outliers: float,
     ) -> Array:
-        """Return the cloud [m], shape (n, 3), in the camera's frame, one point a pixel.
+        """Return the cloud [m], shape (n, 3), in the camera's frame, one point per pixel.
 
-        surface: what stands on the table, its frame at `pose` (x, y, theta). noise: standard
-        deviation of each distance [m]. outliers: share of wild distances.
+        Args:
+            surface: The object on the table.
+            pose: Pose (x, y, theta) of the object's frame on the table.
+            rng: Source of the noise.
+            noise: Standard deviation of each distance [m].
+            outliers: Share of outliers among the distances.
+
         """
         rays = self._rays()
         depths = self._depths(rays, surface, pose)
         depths = depths + non_negative_number("noise", noise) * rng.standard_normal(len(depths))
         if not 0.0 <= finite_number("outliers", outliers) <= 1.0:
             raise PushwiseError(f"outliers must be a share from 0 to 1; got {outliers:g}.")
-        wild = rng.random(len(depths)) < outliers
-        depths[wild] += rng.uniform(-_WILD, _WILD, int(wild.sum()))
+        wrong = rng.random(len(depths)) < outliers
+        depths[wrong] += rng.uniform(-_OUTLIER, _OUTLIER, int(wrong.sum()))
         cloud: Array = rays * depths[:, None]
         return cloud
 
     def _rays(self) -> Array:
-        """Return a unit direction a pixel in the camera's frame, shape (rows * columns, 3)."""
+        """Return the unit direction of each pixel in the camera's frame, (rows * columns, 3)."""
         v, u = np.mgrid[: self.rows, : self.columns].reshape(2, -1) + 0.5
         x, y = (u - 0.5 * self.columns) / self.focal, (v - 0.5 * self.rows) / self.focal
         rays = np.stack([x, y, np.ones_like(x)], axis=1)
@@ -91,7 +96,7 @@ class Camera:
         return unit
 
     def _depths(self, rays: Array, surface: Surface, pose: Array) -> Array:
-        """Return how far each ray goes until it meets the surface or the table [m], (n,)."""
+        """Return the distance [m] along each ray to the surface or the table, shape (n,)."""
         camera = self.pose
         down = np.einsum("ij,kj->ik", rays, camera[:3, :3])
         eye = camera[:3, 3]
@@ -100,10 +105,10 @@ class Camera:
                 f"tilt {self.tilt:g} rad is too large: the camera sees past the horizon."
             )
         depths: Array = -eye[2] / down[:, 2]
-        # Into the frame of the thing, where its raster is.
+        # Transform to the frame of the object, in which its raster is.
         turn = np.array([[np.cos(pose[2]), np.sin(pose[2])], [-np.sin(pose[2]), np.cos(pose[2])]])
         eye_xy, steps = turn @ (eye[:2] - pose[:2]), np.einsum("ij,kj->ik", down[:, :2], turn)
-        # Only rays that pass over the thing's box on their way down can meet it.
+        # Only rays that pass over the object's bounding box can hit it.
         top = float(surface.heights.max())
         ends = [eye_xy + steps * ((z - eye[2]) / down[:, 2])[:, None] for z in (0.0, top)]
         low, high = surface.box()
@@ -116,7 +121,7 @@ class Camera:
             t = (z - eye[2]) / down[left, 2]
             height = surface.at(eye_xy + steps[left] * t[:, None])
             hit = height >= z
-            # A top is met at its own height, a wall, which goes on above, at this one.
+            # A ray hits a top at its height; a wall, which continues above, at z.
             met = np.where(height[hit] < z + _WALL_STEP, height[hit], z)
             depths[left[hit]] = (met - eye[2]) / down[left[hit], 2]
             left = left[~hit]
@@ -125,11 +130,11 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The upper surface of a thing as heights over a raster of its own frame."""
+    """The upper surface of an object, as heights over a raster in its own frame."""
 
     lattice: Lattice
     heights: Array
-    """[m], shape (rows, columns); zero beside the thing."""
+    """[m], shape (rows, columns); zero outside the object."""
 
     @classmethod
     def of_parts(cls, parts: tuple[Part, ...]) -> Self:
@@ -149,7 +154,7 @@ class Surface:
         return self.lattice.origin, self.lattice.origin + size
 
     def at(self, xy: Array) -> Array:
-        """Return the heights [m], shape (n,), at places [m], shape (n, 2)."""
+        """Return the heights [m], shape (n,), at positions [m], shape (n, 2)."""
         x, y = ((xy - self.lattice.origin) / self.lattice.cell_size).T
         inside = (x >= 0.0) & (x < self.lattice.columns) & (y >= 0.0) & (y < self.lattice.rows)
         result = np.zeros(len(xy))

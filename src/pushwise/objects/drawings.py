@@ -1,21 +1,21 @@
-"""The drawings of the paper's nine objects, in millimetres, of our own hand.
+"""Our own drawings of the paper's nine objects, in millimetres.
 
-A drawing is a list of parts that meet along shared edges: where two parts touch, both
-list the same corners, so that these edges cancel and the rest is the outline. Corners
-run counter-clockwise. Masses and frictions are those of an everyday specimen.
+The parts of a drawing share edges: where two parts touch, both list the same corners, so that
+these edges cancel and the rest is the outline. Corners are counter-clockwise. Masses and frictions
+are those of everyday objects.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["DRAWINGS", "Drawing", "DrawnPart"]
+__all__ = ["DRAWINGS", "DrawnPart", "ObjectDrawing"]
 
 Corners = list[tuple[float, float]]
 
 
 class DrawnPart(NamedTuple):
-    """A part of one material; its mass is spread evenly over its polygons."""
+    """A part of uniform mass and friction."""
 
     name: str
     polygons: list[Corners]
@@ -28,15 +28,16 @@ class DrawnPart(NamedTuple):
     """Coefficient of friction on a table."""
 
 
-class Drawing(NamedTuple):
-    """The parts of an object, and the cell size [m] that suits it."""
+class ObjectDrawing(NamedTuple):
+    """An object made of parts."""
 
-    parts: list[DrawnPart]
     cell_size: float
+    """A suitable side of a cell [m]."""
+    parts: list[DrawnPart]
 
 
 def _mirrored(corners: Corners) -> Corners:
-    """Return the mirror image about the x axis, again counter-clockwise."""
+    """Return the mirror image in the x axis, counter-clockwise again."""
     return [(x, -y) for x, y in reversed(corners)]
 
 
@@ -48,6 +49,10 @@ _BOX_LEFT: Corners = [
     (0, 59), (-161, 59), (-161, 60.5), (-170, 60.5), (-170, -60.5), (-161, -60.5), (-161, -59),
     (0, -59),
 ]
+_BOX = ObjectDrawing(0.0240, [
+    DrawnPart("left half", [_BOX_LEFT], 0.047, 0.42, 0.32),
+    DrawnPart("right half", [_BOX_RIGHT], 0.047, 0.14, 0.32),
+])
 
 _HAMMER_HEAD: Corners = [
     (3, -61.5), (29, -61.5), (32, -59), (32, -49), (28, -42), (27, -32), (31, -20), (48, -16),
@@ -60,6 +65,10 @@ _HAMMER_HANDLE: Corners = [
     (344, -19.5), (348, -17), (350, -12), (350, 12), (348, 17), (344, 19.5), (310, 19.5),
     (280, 17), (240, 14.5), (180, 13), (120, 13), (70, 14.5), (48, 16),
 ]
+_HAMMER = ObjectDrawing(0.0120, [
+    DrawnPart("head", [_HAMMER_HEAD], 0.028, 0.45, 0.29),
+    DrawnPart("handle", [_HAMMER_HANDLE], 0.022, 0.16, 0.31),
+])
 
 _BOOK_LEFT: Corners = [
     (0, 122), (-12, 126), (-35, 128), (-80, 127), (-130, 124), (-165, 121), (-165, 123),
@@ -70,6 +79,10 @@ _BOOK_RIGHT: Corners = [
     (0, -124), (12, -128), (50, -127), (100, -126), (172, -126), (173, 120), (172, 126),
     (100, 126), (50, 126), (12, 125), (0, 122),
 ]
+_BOOK = ObjectDrawing(0.0495, [
+    DrawnPart("left half", [_BOOK_LEFT], 0.030, 0.14, 0.30),
+    DrawnPart("right half", [_BOOK_RIGHT], 0.052, 1.30, 0.30),
+])
 
 _CLAMP_ARM: Corners = [
     (-101, 1.5), (-92, 1.5), (-89, 4), (-80, 8), (-66, 12), (-50, 15), (-36, 16), (-25, 14),
@@ -81,6 +94,10 @@ _CLAMP_PIVOT: Corners = [
     (-18, -11), (-10, -16), (0, -18), (10, -16), (18, -11), (22, 0), (18, 11), (10, 16), (0, 18),
     (-10, 16), (-18, 11), (-20, 0),
 ]
+_CLAMP = ObjectDrawing(0.0104, [
+    DrawnPart("arms", [_CLAMP_ARM, _mirrored(_CLAMP_ARM)], 0.026, 0.11, 0.31),
+    DrawnPart("pivot", [_CLAMP_PIVOT], 0.034, 0.12, 0.30),
+])
 
 _CRIMP_JAWS: Corners = [
     (-20, -10.5), (-20, -2), (-16, 0), (-20, 2), (-20, 10.5), (-28, 13.5), (-36, 16), (-44, 17),
@@ -92,6 +109,10 @@ _CRIMP_HANDLE: Corners = [
     (99, 9.5), (101, 13.5), (100, 18), (94, 21), (82, 24), (65, 26), (48, 26.5), (30, 25),
     (12, 21.5), (-5, 16), (-20, 10.5),
 ]
+_CRIMP = ObjectDrawing(0.0073, [
+    DrawnPart("jaws", [_CRIMP_JAWS], 0.012, 0.19, 0.25),
+    DrawnPart("handles", [_CRIMP_HANDLE, _mirrored(_CRIMP_HANDLE)], 0.011, 0.12, 0.26),
+])
 
 _WRENCH_OPEN_END: Corners = [
     (-95, -9), (-95, 9), (-101, 14), (-108, 18), (-116, 20.5), (-124, 21), (-131, 18.5),
@@ -107,6 +128,11 @@ _WRENCH_RING_END: Corners = [
     (110, -9), (113, -12), (118, -15), (124, -16), (130, -15), (135, -12), (139, -7), (140.5, 0),
     (139, 7), (135, 12), (130, 15), (124, 16), (118, 15), (113, 12), (110, 9),
 ]
+_WRENCH = ObjectDrawing(0.0075, [
+    DrawnPart("open end", [_WRENCH_OPEN_END], 0.010, 0.13, 0.20),
+    DrawnPart("shaft", [_WRENCH_SHAFT], 0.007, 0.11, 0.20),
+    DrawnPart("ring end", [_WRENCH_RING_END], 0.012, 0.10, 0.20),
+])
 
 _SNACK_LEFT: Corners = [
     (-10, 92), (-40, 97), (-75, 99), (-104, 98), (-113, 100.5), (-112, 60), (-114, 20),
@@ -116,6 +142,10 @@ _SNACK_RIGHT: Corners = [
     (-10, -95), (20, -90), (50, -82), (78, -73), (98, -67), (109, -72), (114, -66), (111, -35),
     (109, 0), (111, 35), (114, 62), (108, 68), (97, 65), (78, 73), (50, 82), (20, 88), (-10, 92),
 ]
+_SNACK = ObjectDrawing(0.0250, [
+    DrawnPart("flat part", [_SNACK_LEFT], 0.022, 0.06, 0.30),
+    DrawnPart("full part", [_SNACK_RIGHT], 0.060, 0.34, 0.30),
+])
 
 _SPRAY_HEAD: Corners = [
     (12, 55), (-4, 50), (-18, 41), (-34, 31), (-50, 24), (-60, 21), (-60, 24), (-80, 24),
@@ -130,6 +160,10 @@ _SPRAY_BODY: Corners = [
     (140, -20), (140, 20), (138, 42), (133, 52), (124, 57), (110, 58.5), (50, 58.5), (28, 58),
     (12, 55),
 ]
+_SPRAY_GUN = ObjectDrawing(0.0147, [
+    DrawnPart("trigger and neck", [_SPRAY_HEAD], 0.045, 0.08, 0.33),
+    DrawnPart("bottle", [_SPRAY_BODY], 0.070, 0.72, 0.34),
+])
 
 _TOOTHPASTE_FRONT: Corners = [
     (0, 21.5), (-40, 20), (-75, 18), (-82, 16), (-86, 12), (-86, 9.5), (-103, 8.5), (-106, 7),
@@ -140,71 +174,21 @@ _TOOTHPASTE_REAR: Corners = [
     (0, -21.5), (50, -22.5), (97, -23.5), (98, -24.5), (107, -24.5), (107, 24.5), (98, 24.5),
     (97, 23.5), (50, 22.5), (0, 21.5),
 ]
+_TOOTHPASTE = ObjectDrawing(0.0110, [
+    DrawnPart("front half", [_TOOTHPASTE_FRONT], 0.030, 0.05, 0.30),
+    DrawnPart("rear half", [_TOOTHPASTE_REAR], 0.020, 0.11, 0.30),
+])
 # fmt: on
 
-DRAWINGS: dict[str, Drawing] = {
-    "box": Drawing(
-        [
-            DrawnPart("left half", [_BOX_LEFT], 0.047, 0.42, 0.32),
-            DrawnPart("right half", [_BOX_RIGHT], 0.047, 0.14, 0.32),
-        ],
-        0.0240,
-    ),
-    "hammer": Drawing(
-        [
-            DrawnPart("head", [_HAMMER_HEAD], 0.028, 0.45, 0.29),
-            DrawnPart("handle", [_HAMMER_HANDLE], 0.022, 0.16, 0.31),
-        ],
-        0.0120,
-    ),
-    "book": Drawing(
-        [
-            DrawnPart("left half", [_BOOK_LEFT], 0.030, 0.14, 0.30),
-            DrawnPart("right half", [_BOOK_RIGHT], 0.052, 1.30, 0.30),
-        ],
-        0.0495,
-    ),
-    "clamp": Drawing(
-        [
-            DrawnPart("arms", [_CLAMP_ARM, _mirrored(_CLAMP_ARM)], 0.026, 0.11, 0.31),
-            DrawnPart("pivot", [_CLAMP_PIVOT], 0.034, 0.12, 0.30),
-        ],
-        0.0104,
-    ),
-    "crimp": Drawing(
-        [
-            DrawnPart("jaws", [_CRIMP_JAWS], 0.012, 0.19, 0.25),
-            DrawnPart("handles", [_CRIMP_HANDLE, _mirrored(_CRIMP_HANDLE)], 0.011, 0.12, 0.26),
-        ],
-        0.0073,
-    ),
-    "wrench": Drawing(
-        [
-            DrawnPart("open end", [_WRENCH_OPEN_END], 0.010, 0.13, 0.20),
-            DrawnPart("shaft", [_WRENCH_SHAFT], 0.007, 0.11, 0.20),
-            DrawnPart("ring end", [_WRENCH_RING_END], 0.012, 0.10, 0.20),
-        ],
-        0.0075,
-    ),
-    "snack": Drawing(
-        [
-            DrawnPart("flat part", [_SNACK_LEFT], 0.022, 0.06, 0.30),
-            DrawnPart("full part", [_SNACK_RIGHT], 0.060, 0.34, 0.30),
-        ],
-        0.0250,
-    ),
-    "spray-gun": Drawing(
-        [
-            DrawnPart("trigger and neck", [_SPRAY_HEAD], 0.045, 0.08, 0.33),
-            DrawnPart("bottle", [_SPRAY_BODY], 0.070, 0.72, 0.34),
-        ],
-        0.0147,
-    ),
-    "toothpaste": Drawing(
-        [
-            DrawnPart("front half", [_TOOTHPASTE_FRONT], 0.030, 0.05, 0.30),
-            DrawnPart("rear half", [_TOOTHPASTE_REAR], 0.020, 0.11, 0.30),
-        ],
-        0.0110,
-    ),
+DRAWINGS: dict[str, ObjectDrawing] = {
+    "box": _BOX,
+    "hammer": _HAMMER,
+    "book": _BOOK,
+    "clamp": _CLAMP,
+    "crimp": _CRIMP,
+    "wrench": _WRENCH,
+    "snack": _SNACK,
+    "spray-gun": _SPRAY_GUN,
+    "toothpaste": _TOOTHPASTE,
 }
+"""The drawings by the names of the objects."""

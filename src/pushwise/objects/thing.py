@@ -1,4 +1,4 @@
-"""`Thing`: an object whose true mass and friction are known, made of parts."""
+"""`Thing`: an object made of parts whose true mass and friction are known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.objects.camera import Camera, Surface
-from pushwise.objects.drawings import DRAWINGS, Drawing
+from pushwise.objects.drawings import DRAWINGS, ObjectDrawing
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.lattice import coverage, lattice_over
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 __all__ = ["Part", "Thing", "load", "names"]
 
 names: tuple[str, ...] = tuple(DRAWINGS)
-"""The objects that can be loaded."""
+"""Names of the objects that `load` knows."""
 
-# How far `Thing.sample` strays from the drawing, as a factor either way. The paper's
-# simulated part masses stray by 1.1 to 1.9 within an object.
-_MASS_SPREAD = 1.6
-_FRICTION_SPREAD = 1.4
-# Parts of one object rub nearly alike: up to 8 % either way has a standard deviation of 5 %, what
-# `Prior.friction_spread` believes. Where they do not, slow pushes cannot tell where the weight is.
-_PART_FRICTION_SPREAD = 1.08
+# `Thing.sample` multiplies or divides the drawn values by up to these factors. The paper's
+# simulated part masses differ by factors of 1.1 to 1.9 within one object.
+_MASS_FACTOR = 1.6
+_FRICTION_FACTOR = 1.4
+# Parts of one object have similar friction: up to 8 % more or less is a standard deviation of 5 %,
+# as in `Prior.friction_spread`. Otherwise slow pushes cannot determine the mass distribution.
+_PART_FRICTION_FACTOR = 1.08
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of one material; its mass is spread evenly over its polygons."""
+    """A part of uniform mass and friction."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     polygons: tuple[Array, ...]
     """Its outlines [m], each of shape (k, 2), counter-clockwise."""
     height: float
@@ -54,18 +54,18 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Thing:
-    """An object and the truth about it, which an experiment hides from the method."""
+    """An object with its true mass and friction, which experiments hide from the method."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     parts: tuple[Part, ...]
-    """What it is made of."""
+    """Its parts."""
     grid: CellGrid
-    """Its cells, in a frame at the middle of its bounding box."""
+    """Its cells, in a frame at the centre of its bounding box."""
 
     @property
     def outline(self) -> Array:
-        """The border of all parts together [m], shape (k, 2), counter-clockwise."""
+        """The outline of all parts together [m], shape (k, 2), counter-clockwise."""
         return self.grid.outline
 
     @property
@@ -80,29 +80,30 @@ class Thing:
 
     @cached_property
     def model(self) -> ObjectModel:
-        """The true model: each part's mass shared out to the cells by the area it covers.
+        """The true model: the mass of each part, distributed over the cells by covered area.
 
-        A cell that two parts share rubs as they do, each in proportion to its weight there.
+        A cell shared by several parts has the mean of their frictions, weighted by mass.
         """
         covered = _covered(self.parts, self.grid)
         part_mass = np.array([part.mass for part in self.parts])
         part_friction = np.array([part.friction for part in self.parts])
-        # Parts keep their whole mass although slivers of them lie beyond the cells.
+        # Parts keep their whole mass, although slivers of them are outside the cells.
         mass = part_mass[:, None] * covered / covered.sum(axis=1, keepdims=True)
         total = mass.sum(axis=0)
         return ObjectModel(self.grid, mass=total, friction=part_friction @ mass / total)
 
     def sample(self, rng: np.random.Generator) -> Thing:
-        """Return the same object with random part masses and frictions about the drawn ones.
+        """Return the same object with part masses and frictions drawn around the given ones.
 
-        Frictions change together, by up to 1.4, and from part to part by up to 8 %.
+        Masses vary by a factor of up to 1.6 each way. Frictions vary by a common factor of up to
+        1.4, and by up to 8 % from part to part.
         """
-        common = _FRICTION_SPREAD ** rng.uniform(-1.0, 1.0)
+        common = _FRICTION_FACTOR ** rng.uniform(-1.0, 1.0)
         parts = tuple(
             replace(
                 part,
-                mass=part.mass * _MASS_SPREAD ** rng.uniform(-1.0, 1.0),
-                friction=part.friction * common * _PART_FRICTION_SPREAD ** rng.uniform(-1.0, 1.0),
+                mass=part.mass * _MASS_FACTOR ** rng.uniform(-1.0, 1.0),
+                friction=part.friction * common * _PART_FRICTION_FACTOR ** rng.uniform(-1.0, 1.0),
             )
             for part in self.parts
         )
@@ -120,11 +121,17 @@ class Thing:
     ) -> Array:
         """Return the cloud [m], shape (n, 3), that a depth camera over the table sees.
 
-        The object's frame is at `pose` (x, y, theta) in the table frame, and the cloud is
-        in the frame of `Camera(tilt)`: `Camera(tilt).pose` takes it to the table frame.
-        The table is in it, but not what the object hides. noise: standard deviation of
-        each point along its ray [m]. outliers: share of points up to 0.2 m off theirs.
-        tilt: of the camera [rad], 0 for straight down; a `camera` brings its own.
+        The cloud is in the camera's frame; `Camera(tilt).pose` transforms it to the table frame. It
+        includes the table, except where the object hides it.
+
+        Args:
+            rng: Source of the noise.
+            noise: Standard deviation of each point along its ray [m].
+            outliers: Share of points that are up to 0.2 m off.
+            tilt: Tilt of the camera [rad], 0 for straight down.
+            pose: Pose (x, y, theta) of the object on the table.
+            camera: The camera, instead of `Camera(tilt)`.
+
         """
         at = finite_array("pose", pose, (3,))
         camera = Camera(tilt) if camera is None else camera
@@ -132,18 +139,21 @@ class Thing:
 
     @cached_property
     def _surface(self) -> Surface:
-        """Its upper surface."""
+        """Its upper surface, as a camera sees it."""
         return Surface.of_parts(self.parts)
 
 
 def load(name: str, cell_size: float | None = None) -> Thing:
-    """Return one of the paper's objects, life size; `names` lists them.
+    """Return one of the paper's objects at life size.
 
-    cell_size: side of a cell [m]; without it, one that gives 28 to 127 cells as in the
-    paper (the hammer: its 88).
+    Args:
+        name: One of `names`.
+        cell_size: Side of a cell [m]; by default one that gives 28 to 127 cells, as in the paper
+            (88 for the hammer).
+
     """
     if name not in DRAWINGS:
-        raise PushwiseError(f"there is no object {name!r}; the objects are {', '.join(names)}.")
+        raise PushwiseError(f"there is no object {name!r}; valid names are {', '.join(names)}.")
     drawing = DRAWINGS[name]
     if cell_size is None:
         cell_size = drawing.cell_size
@@ -155,8 +165,8 @@ def load(name: str, cell_size: float | None = None) -> Thing:
     return Thing(name, parts, CellGrid(flat.centres, flat.cell_size, heights, flat.outline))
 
 
-def _centred_parts(drawing: Drawing) -> tuple[Part, ...]:
-    """Return a drawing's parts in metres about the middle of its bounding box."""
+def _centred_parts(drawing: ObjectDrawing) -> tuple[Part, ...]:
+    """Return the parts of a drawing in metres, relative to the centre of its bounding box."""
     corners = np.array([c for part in drawing.parts for polygon in part.polygons for c in polygon])
     middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
     return tuple(
@@ -175,9 +185,10 @@ def _centred_parts(drawing: Drawing) -> tuple[Part, ...]:
 
 
 def _union(polygons: Iterable[Array]) -> Array:
-    """Return the border [m], shape (k, 2), of polygons that meet along shared edges.
+    """Return the outline [m], shape (k, 2), of polygons that share edges.
 
-    Edges that two polygons run along in opposite directions cancel; the rest is one loop.
+    Shared edges, which run in opposite directions in the two polygons, cancel; the rest is one
+    loop.
     """
     edges: dict[tuple[float, float], set[tuple[float, float]]] = {}
     for polygon in polygons:

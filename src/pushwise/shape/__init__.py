@@ -1,4 +1,4 @@
-"""From a sensor to cells: the footprint of an object as a `CellGrid`."""
+"""From sensor data to cells: finding an object and its footprint, as a `CellGrid`."""
 
 from pushwise.shape.grid import CellGrid
 

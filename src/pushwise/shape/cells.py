@@ -1,4 +1,4 @@
-"""Which squares of a lattice stand for a footprint: well covered, joined, no thin part lost."""
+"""Choosing the lattice squares that represent a footprint: covered, connected, nothing lost."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from scipy import ndimage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
-from pushwise.checks import non_negative_integer, positive_number
+from pushwise.checks import non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import signed_area
 from pushwise.shape.footprint import Footprint
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.shape.scan_options import ScanOptions
 from pushwise.typing import Array, Flags
 
-__all__ = ["Cells", "choose_cells", "fit_cells"]
+__all__ = ["CellLayout", "choose_cells", "fit_cells"]
 
 # The paper's objects have 28 to 127 cells.
 FEWEST_CELLS, MOST_CELLS = 28, 127
 _USUAL_CELLS = 80
-# Each square is covered in this many parts a side, which are also the lattice's trial shifts.
+# Coverage is computed at this many parts per side of a square, which are also the trial shifts.
 _FINE = 4
-# A shift must gain this much overlap before the lattice leaves the middle.
+# Only a shift that gains this much overlap moves the lattice off the centre.
 _LEAST_GAIN = 0.005
 _MOST_SQUARES = 200_000
 
 
-class Cells(NamedTuple):
-    """Cells on a lattice."""
+class CellLayout(NamedTuple):
+    """Where the cells of a footprint are."""
 
     centres: Array
     """Cell centres [m], shape (n, 2)."""
@@ -37,51 +38,48 @@ class Cells(NamedTuple):
     """Side of a cell [m]."""
 
 
-def choose_cells(
-    footprint: Footprint, *, cell_size: float | None = None, n_cells: int | None = None
-) -> Cells:
-    """Return cells of the given size [m], or about the given number of them.
+def choose_cells(footprint: Footprint, options: ScanOptions) -> CellLayout:
+    """Return cells of `options.cell_size`, or about `options.n_cells` of them.
 
-    Without either, a size that gives 28 to 127 cells, as in the paper's experiments.
+    Without either, the size gives 28 to 127 cells, as in the paper's experiments.
     """
-    if cell_size is not None and n_cells is not None:
-        raise PushwiseError("give cell_size or n_cells, not both.")
+    cell_size, n_cells = options.cell_size, options.n_cells
     if cell_size is not None:
         side = float(np.ptp(footprint.outline, axis=0).min())
-        if positive_number("cell_size", cell_size) > side + 1e-9:  # but for rounding
+        if cell_size > side + 1e-9:  # The slack is for rounding.
             raise PushwiseError(
                 f"cell_size {cell_size:g} m is larger than the object, whose shorter side is "
                 f"{side:.3g} m; give it in metres."
             )
         return fit_cells(footprint, cell_size)
-    wanted = _USUAL_CELLS
+    target = _USUAL_CELLS
     if n_cells is not None:
-        wanted = non_negative_integer("n_cells", n_cells)
-        if not 1 <= wanted <= _MOST_SQUARES:
-            raise PushwiseError(f"n_cells must be from 1 to {_MOST_SQUARES}; got {wanted}.")
-    first = fit_cells(footprint, _rounded(np.sqrt(footprint.area() / wanted)))
+        target = non_negative_integer("n_cells", n_cells)
+        if not 1 <= target <= _MOST_SQUARES:
+            raise PushwiseError(f"n_cells must be from 1 to {_MOST_SQUARES}; got {target}.")
+    first = fit_cells(footprint, _rounded(np.sqrt(footprint.area() / target)))
     if n_cells is None and FEWEST_CELLS <= len(first.centres) <= MOST_CELLS:
         return first
-    # The count follows the size with jumps: look for the nearest on either side.
+    # The count jumps as the size changes: try sizes on either side for the nearest count.
     best = first
-    guess = first.cell_size * np.sqrt(len(first.centres) / wanted)
+    guess = first.cell_size * np.sqrt(len(first.centres) / target)
     for factor in np.linspace(0.85, 1.15, 13):
-        if len(best.centres) == wanted:
+        if len(best.centres) == target:
             break
         trial = fit_cells(footprint, _rounded(guess * factor))
-        if abs(len(trial.centres) - wanted) < abs(len(best.centres) - wanted):
+        if abs(len(trial.centres) - target) < abs(len(best.centres) - target):
             best = trial
     return best
 
 
-def fit_cells(footprint: Footprint, cell_size: float) -> Cells:
-    """Return the cells of side `cell_size` [m] that stand for a footprint.
+def fit_cells(footprint: Footprint, cell_size: float) -> CellLayout:
+    """Return the cells of side `cell_size` [m] that represent a footprint.
 
-    A square becomes a cell when at least half of it is covered, on the lattice, of
-    sixteen shifted by quarters of a cell, whose cells overlap the footprint best. Cells
-    are added along the best covered squares until all are joined side to side and no
-    part of the footprint lies farther than a cell from them: a handle narrower than a
-    cell becomes a row of cells. Holes smaller than a cell are filled.
+    Of sixteen lattices, shifted by quarters of a cell, the one whose cells overlap the footprint
+    best is taken; a square becomes a cell when at least half of it is covered. Cells are then
+    added along the best covered squares until all are joined side to side and no part of the
+    footprint is more than a cell away from them, so a handle narrower than a cell becomes a row
+    of cells. Holes smaller than a cell are filled.
     """
     middle = lattice_over(footprint.outline, cell_size=cell_size)
     if middle.columns * middle.rows > _MOST_SQUARES:
@@ -105,13 +103,16 @@ def fit_cells(footprint: Footprint, cell_size: float) -> Cells:
     window = window[: shares.shape[0] * _FINE, : shares.shape[1] * _FINE]
     kept = _joined(shares, window)
     j, i = np.nonzero(kept)
-    # Rounded to a nanometre, the numbers stay short where people read them.
+    # Rounded to a nanometre, so that the numbers are short in files that people read.
     centres = origin + (np.stack([i, j], axis=1) + 0.5) * cell_size
-    return Cells(centres.round(9), cell_size)
+    return CellLayout(centres.round(9), cell_size)
 
 
 def _best_shift(fine: Array) -> tuple[tuple[int, int], Array]:
-    """Return the shift, in fine squares, whose lattice overlaps best, and its shares."""
+    """Return the shift of the lattice that overlaps best, and the coverage of its squares.
+
+    The shift is in fine squares along x and y; the coverage has shape (rows, columns).
+    """
     rows, columns = fine.shape[0] // _FINE - 1, fine.shape[1] // _FINE - 1
     total = float(fine.sum()) / _FINE**2
     best = -1.0
@@ -127,12 +128,12 @@ def _best_shift(fine: Array) -> tuple[tuple[int, int], Array]:
 
 
 def _off(shift: int) -> int:
-    """Return how far a shift is from the middle, a whole cell being none."""
+    """Return the distance of a shift from the centred lattice, which recurs after a whole cell."""
     return min(shift, _FINE - shift)
 
 
 def _joined(shares: Array, fine: Array) -> Flags:
-    """Return the squares kept: the well covered ones, joined, and reaching every part."""
+    """Return which squares become cells: the well covered ones, and those that connect them."""
     kept: Flags = shares >= 0.5 - 1e-9
     if not kept.any():
         kept[np.unravel_index(np.argmax(shares), shares.shape)] = True
@@ -156,7 +157,7 @@ def _joined(shares: Array, fine: Array) -> Flags:
 
 
 def _path(shares: Array, start: Flags, end: Flags) -> Flags:
-    """Return the squares on the best covered way from `start` to the nearest of `end`."""
+    """Return the squares on the best covered path from `start` to the nearest of `end`."""
     number = np.arange(shares.size).reshape(shares.shape)
     links = [
         (number[:, :-1], number[:, 1:]),
@@ -166,7 +167,7 @@ def _path(shares: Array, start: Flags, end: Flags) -> Flags:
     ]
     source = np.concatenate([a.ravel() for a, _ in links])
     target = np.concatenate([b.ravel() for _, b in links])
-    # Entering a square costs what is not covered of it, and never nothing.
+    # Entering a square costs its uncovered share, and always a little.
     cost = 1.01 - shares.ravel()[target]
     graph = coo_array((cost, (source, target)), shape=(shares.size, shares.size)).tocsr()
     far, before, _ = dijkstra(
@@ -182,5 +183,5 @@ def _path(shares: Array, start: Flags, end: Flags) -> Flags:
 
 
 def _rounded(length: float) -> float:
-    """Return a length with three digits."""
+    """Return a length rounded to three significant digits."""
     return float(f"{length:.3g}")

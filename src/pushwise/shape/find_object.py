@@ -1,20 +1,21 @@
-"""From a cloud to a grid: the first three lines of the paper's Algorithm 3."""
+"""From a point cloud to the cells of one object: the first three lines of Algorithm 3."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from pushwise.checks import finite_array, positive_number
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import signed_area
-from pushwise.shape.cells import Cells, choose_cells
+from pushwise.shape.cells import CellLayout, choose_cells
 from pushwise.shape.footprint import Footprint
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
-from pushwise.shape.scan import Dropped
+from pushwise.shape.scan import Dropped, Scan
+from pushwise.shape.scan_options import ScanOptions
 from pushwise.shape.surface import Blob, trace_footprint
 from pushwise.shape.tabletop import Tabletop, find_tabletop
 from pushwise.typing import Array, Flags
@@ -22,63 +23,46 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["ScanFields", "find_object"]
+__all__ = ["find_object"]
 
 _FEWEST_POINTS = 10
-# Nobody pushes things around on a table this large [m].
+# A cloud wider than this [m] shows no table; its unit is probably millimetres.
 _WIDEST = 20.0
-# What is pointed at from farther away [m] was meant in another unit or frame.
+# A point given as `near` that is farther from every object [m] has another unit or frame.
 _FARTHEST_NEAR = 0.5
 
 
-class ScanFields(TypedDict):
-    """The fields of a `Scan`."""
-
-    grid: CellGrid
-    frame: Array
-    holes: tuple[Array, ...]
-    table: Plane
-    noise: float
-    points: int
-    dropped: tuple[Dropped, ...]
-
-
 def find_object(
-    points: ArrayLike,
-    *,
-    chosen: Flags | None = None,
-    cell_size: float | None = None,
-    n_cells: int | None = None,
-    near: ArrayLike | None = None,
-    axis: ArrayLike | None = None,
-    table: ArrayLike | None = None,
-    min_height: float | None = None,
-) -> ScanFields:
+    points: ArrayLike, options: ScanOptions = ScanOptions(), *, chosen: Flags | None = None
+) -> Scan:
     """Find the table, the object on it, its outline and its cells.
 
-    chosen: which points are the object, shape (n,); the others may be the table.
-    For the rest see `CellGrid.from_points`.
+    Args:
+        points: The cloud [m], shape (n, 3).
+        options: How the object is found and divided into cells.
+        chosen: Which points are on the object, shape (n,), where that is known; the others may be
+            on the table.
+
     """
     cloud, finite = _finite_points(points)
     if chosen is not None:
         chosen = chosen[finite]
-    if min_height is not None:
-        positive_number("min_height", min_height)
-    surface = find_tabletop(cloud, chosen, None if table is None else Plane(table), min_height)
+    table = None if options.table is None else Plane(options.table)
+    surface = find_tabletop(cloud, chosen, table, options.min_height)
     blob = surface.blobs[0]
-    if near is not None:
-        blob = _nearest(surface, finite_array("near", near, (3,)))
+    if options.near is not None:
+        blob = _nearest(surface, finite_array("near", options.near, (3,)))
     traced = trace_footprint(surface.view, blob.mask)
-    turn = _turn(surface, blob, axis)
+    turn = _turn(surface, blob, options.axis)
     footprint, middle = _turned(traced, turn)
-    cells = choose_cells(footprint, cell_size=cell_size, n_cells=n_cells)
+    cells = choose_cells(footprint, options)
     heights = _cell_heights(cells, surface, blob, turn, middle)
     frame = np.eye(4)
     frame[:3, :3] = np.vstack([turn @ surface.axes[:2], surface.axes[2:]]).T
     frame[:3, 3] = (middle @ frame[:3, :2].T) + surface.table.offset * surface.table.normal
     frame.flags.writeable = False
     on_it, dropped = _dropped(surface, blob, finite)
-    return ScanFields(
+    return Scan(
         grid=CellGrid(cells.centres, cells.cell_size, heights, footprint.outline),
         frame=frame,
         holes=tuple(h for h in footprint.holes if signed_area(h) >= cells.cell_size**2),
@@ -98,17 +82,16 @@ def _finite_points(points: ArrayLike) -> tuple[Array, Flags]:
             f"got dtype {array.dtype}, shape {array.shape}."
         )
     if len(array) == 0:
-        raise PushwiseError("points must hold a cloud; got none, an array of shape (0, 3).")
+        raise PushwiseError("points must not be empty; got an array of shape (0, 3).")
     finite: Flags = np.isfinite(array[:, 0] + array[:, 1] + array[:, 2])
     count = int(finite.sum())
     if count == 0:
         raise PushwiseError(
-            f"points must be finite; all {len(array)} of them hold NaN or infinity."
+            f"points must be finite; all {len(array)} of them have NaN or infinity."
         )
     if count < _FEWEST_POINTS:
         raise PushwiseError(
-            f"points must hold at least {_FEWEST_POINTS} finite points to show a shape; "
-            f"got {count}."
+            f"points must have at least {_FEWEST_POINTS} finite rows to show a shape; got {count}."
         )
     cloud = np.asarray(array if count == len(array) else array[finite], dtype=np.float64)
     low, high = np.percentile(cloud[:: max(1, count // 10_000)], [10.0, 90.0], axis=0)
@@ -121,7 +104,7 @@ def _finite_points(points: ArrayLike) -> tuple[Array, Flags]:
 
 
 def _nearest(surface: Tabletop, point: Array) -> Blob:
-    """Return the thing nearest to a point (3,) [m] of the cloud's frame, as seen from above."""
+    """Return the object nearest to a point (3,) [m] of the cloud's frame, seen from above."""
     at = surface.axes @ point
 
     def away(blob: Blob) -> Array:
@@ -136,8 +119,8 @@ def _nearest(surface: Tabletop, point: Array) -> Blob:
     if miss > _FARTHEST_NEAR:
         x, y, z = point.tolist()
         raise PushwiseError(
-            f"near must be a point on a thing, in metres; ({x:g}, {y:g}, {z:g}) is {miss:.2f} m "
-            "from the nearest one."
+            f"near must be a point on an object, in metres; ({x:g}, {y:g}, {z:g}) is {miss:.2f} m "
+            "from the nearest object."
         )
     return nearest
 
@@ -145,10 +128,10 @@ def _nearest(surface: Tabletop, point: Array) -> Blob:
 def _turn(surface: Tabletop, blob: Blob, axis: ArrayLike | None) -> Array:
     """Return the rotation (2, 2) from the height map's axes to the grid's."""
     if axis is None:
-        spread = surface.view.centres(blob.mask)
-        spread = spread - spread.mean(axis=0)
-        x = np.linalg.eigh(spread.T @ spread)[1][:, 1]
-        # Of the two ways along it, the one that the cloud's x axis points.
+        apart = surface.view.centres(blob.mask)
+        apart = apart - apart.mean(axis=0)
+        x = np.linalg.eigh(apart.T @ apart)[1][:, 1]
+        # Of its two directions, take the one that agrees with the cloud's x axis.
         x = x if (x[0], x[1]) > (0.0, 0.0) else -x
     else:
         direction = finite_array("axis", axis, (3,))
@@ -156,23 +139,23 @@ def _turn(surface: Tabletop, blob: Blob, axis: ArrayLike | None) -> Array:
         length = float(np.linalg.norm(x))
         if length <= 0.1 * float(np.linalg.norm(direction)):
             raise PushwiseError(
-                "axis must run along the table; it is zero or stands upright on it."
+                "axis must run along the table; it is zero or perpendicular to the table."
             )
         x = x / length
     return np.array([x, [-x[1], x[0]]])
 
 
 def _turned(traced: Footprint, turn: Array) -> tuple[Footprint, Array]:
-    """Return a footprint in the grid frame, and that frame's origin (2,) along its axes [m]."""
+    """Return a footprint in the grid frame, and the frame's origin (2,) along its own axes [m]."""
     outline = traced.outline @ turn.T
     middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
     holes = tuple(np.round(hole @ turn.T - middle, 6) for hole in traced.holes)
-    # A micrometre is finer than any sensor and keeps files short.
+    # Rounded to a micrometre, finer than any sensor, to keep files short.
     return Footprint(np.round(outline - middle, 6), holes), middle
 
 
 def _cell_heights(
-    cells: Cells,
+    cells: CellLayout,
     surface: Tabletop,
     blob: Blob,
     turn: Array,
@@ -188,7 +171,7 @@ def _cell_heights(
     cell, heights_in = cell[within][order], heights[within][order]
     filled, starts, counts = np.unique(cell, return_index=True, return_counts=True)
     result[filled] = heights_in[starts + counts // 2]
-    # A cell that bridges a gap is as high as the surface next to it.
+    # A cell that bridges a gap takes the height of the nearest surface.
     empty = np.isnan(result)
     if empty.any():
         result[empty] = heights[cKDTree(at).query(cells.centres[empty])[1]]
@@ -196,7 +179,7 @@ def _cell_heights(
 
 
 def _dropped(surface: Tabletop, blob: Blob, finite: Flags) -> tuple[int, tuple[Dropped, ...]]:
-    """Return how many points are on the object, and what the others are."""
+    """Return the number of points on the object, and the groups of all others."""
     view = surface.view
     seen = view.indices[view.indices >= 0]
     counts = np.bincount(seen, minlength=view.heights.size).reshape(view.heights.shape)
@@ -204,7 +187,7 @@ def _dropped(surface: Tabletop, blob: Blob, finite: Flags) -> tuple[int, tuple[D
     rows: list[Dropped] = []
     if not finite.all():
         rows.append(Dropped("not finite", int((~finite).sum())))
-    things = 0
+    elsewhere = 0
     for other in surface.blobs:
         if other is blob:
             continue
@@ -215,10 +198,10 @@ def _dropped(surface: Tabletop, blob: Blob, finite: Flags) -> tuple[int, tuple[D
         area = 1e4 * other.pixels * view.pixel**2
         where = f"({px:.3f}, {py:.3f}, {pz:.3f})"
         share = other.pixels / blob.pixels
-        rows.append(Dropped(f"another thing of {area:.1f} cm2 at {where}", points, share))
-        things += points
+        rows.append(Dropped(f"another object of {area:.1f} cm2 at {where}", points, share))
+        elsewhere += points
     if (stray := len(view.indices) - len(seen)) > 0:
         rows.append(Dropped("far from the table", stray))
-    if (rest := len(seen) - on_it - things) > 0:
-        rows.append(Dropped("the table, and stray points over it", rest))
+    if (rest := len(seen) - on_it - elsewhere) > 0:
+        rows.append(Dropped("on the table, or stray points above it", rest))
     return on_it, tuple(rows)

@@ -1,6 +1,7 @@
-"""`Footprint`: where an object covers the table, traced from the pixels it covers.
+"""`Footprint`: the area an object covers, as polygons traced from the pixels of a mask.
 
-From a picture of a thing to its outline: the pixel border without its staircase.
+Tracing follows the border of the pixels, but removes its staircase: straight lines are fitted to
+the middles of the border's unit edges, and their intersections are the corners.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Footprint", "largest_part", "mask_footprint", "trace_mask"]
 
-# Holes of fewer pixels are gaps between them.
+# Holes of fewer pixels are gaps in the data.
 _LEAST_HOLE = 9
 
 
 class Footprint(NamedTuple):
-    """An outline and the holes in it."""
+    """An outline and its holes."""
 
     outline: Array
     """[m], shape (k, 2), counter-clockwise."""
@@ -33,15 +34,19 @@ class Footprint(NamedTuple):
     """[m], each of shape (k, 2), counter-clockwise."""
 
     def area(self) -> float:
-        """Return the area [m^2] without the holes."""
+        """Return the area [m^2], not counting the holes."""
         return signed_area(self.outline) - sum(signed_area(hole) for hole in self.holes)
 
 
 def mask_footprint(mask: ArrayLike, *, pixel_size: float) -> Footprint:
-    """Return the footprint [m] of the largest connected part of a mask, holes and all.
+    """Return the footprint [m] of the largest connected part of a mask, with its holes.
 
-    mask: boolean image, shape (rows, columns), row 0 at the top. The frame has its origin
-    at the image's lower left corner, x to the right and y up.
+    The frame has its origin at the image's lower left corner, x to the right and y up.
+
+    Args:
+        mask: Boolean image, shape (rows, columns), row 0 at the top.
+        pixel_size: Side of a pixel [m].
+
     """
     solid = largest_part(mask)
     labels, count = ndimage.label(ndimage.binary_fill_holes(solid) & ~solid)
@@ -57,32 +62,35 @@ def mask_footprint(mask: ArrayLike, *, pixel_size: float) -> Footprint:
 def trace_mask(mask: ArrayLike, *, pixel_size: float) -> Array:
     """Return the outline [m], shape (k, 2), of the largest connected part of a mask.
 
-    mask: boolean image, shape (rows, columns), row 0 at the top. The outline's frame
-    has its origin at the image's lower left corner, x to the right and y up. Holes
-    are filled. The outline stays within about a pixel of the pixels' border, and along
-    most of it within half a pixel.
+    The frame is that of `mask_footprint`. Holes are filled. The outline stays within about a pixel
+    of the pixels' border, and within half a pixel along most of it.
+
+    Args:
+        mask: Boolean image, shape (rows, columns), row 0 at the top.
+        pixel_size: Side of a pixel [m].
+
     """
     image = largest_part(mask)
     rows = image.shape[0]
     row, column = np.nonzero(image)
     ij = np.stack([column, rows - 1 - row], axis=1).astype(np.int64)
     loop = outer_loop(ij, neighbours(ij))
-    # The middles of the border's unit edges, unlike its corners, lie on both sides
-    # of a straight border seen through pixels by the same amount.
+    # Unlike the corners of the pixel border, the middles of its unit edges scatter evenly to
+    # both sides of a straight edge.
     middles = loop.corners + 0.5 * HEADINGS[loop.sides]
-    # A chord between two middles, each up to half a pixel off a straight border, leaves
-    # others up to a pixel away; a smaller tolerance would break straight sides to bits.
+    # Middles are up to half a pixel off a straight edge, so they are up to a pixel off the chord
+    # between two of them; a smaller tolerance would break straight sides into pieces.
     corners = _fit_corners(middles, _breaks(middles, tolerance=1.0))
     try:
         return simple_polygon("the mask's outline", corners * pixel_size)
     except PushwiseError:
-        # Where a part is a pixel or two wide the fitted sides may meet; its pixels' never do.
+        # Where a part is a pixel or two wide, fitted sides may meet; the pixels' own never do.
         turns = loop.sides != np.roll(loop.sides, 1)
         return simple_polygon("the mask's outline", loop.corners[turns] * pixel_size)
 
 
 def largest_part(mask: ArrayLike) -> Flags:
-    """Return the mask's largest side-connected part, refusing what is not a mask."""
+    """Return the largest side-connected part of a mask, after checking that it is a mask."""
     image = np.asarray(mask)
     if image.dtype != np.bool_ or image.ndim != 2:
         raise PushwiseError(
@@ -100,10 +108,10 @@ def largest_part(mask: ArrayLike) -> Flags:
 
 
 def _breaks(points: Array, *, tolerance: float) -> Integers:
-    """Return the points of a closed chain (e, 2) where its straight pieces meet.
+    """Return the indices of a closed chain (e, 2) at which its straight pieces meet.
 
-    Douglas and Peucker: a piece whose points stray from its chord by more than the
-    tolerance is broken at the farthest one.
+    The algorithm of Douglas and Peucker: a piece with points farther from its chord than the
+    tolerance is split at the farthest one.
     """
     n = len(points)
     start = int(np.argmax(np.sum((points - points.mean(axis=0)) ** 2, axis=1)))
@@ -118,32 +126,32 @@ def _breaks(points: Array, *, tolerance: float) -> Integers:
             continue
         chord = closed[b] - closed[a]
         apart = closed[a + 1 : b] - closed[a]
-        stray = np.abs(chord[0] * apart[:, 1] - chord[1] * apart[:, 0]) / np.hypot(*chord)
-        worst = a + 1 + int(np.argmax(stray))
-        if stray[worst - a - 1] > tolerance:
+        away = np.abs(chord[0] * apart[:, 1] - chord[1] * apart[:, 0]) / np.hypot(*chord)
+        worst = a + 1 + int(np.argmax(away))
+        if away[worst - a - 1] > tolerance:
             keep.add(worst)
             pieces += [(a, worst), (worst, b)]
     return np.sort((np.array(sorted(keep)) + start) % n)
 
 
 def _fit_corners(points: Array, breaks: Integers) -> Array:
-    """Return where best-fitting lines through neighbouring pieces cross, shape (k, 2)."""
+    """Return the corners (k, 2) at which the lines fitted to neighbouring pieces intersect."""
     lines = []
     for a, b in zip(breaks.tolist(), np.roll(breaks, -1).tolist(), strict=True):
         count = (b - a) % len(points) + 1
         piece = points[(a + np.arange(count)) % len(points)]
         if count > 4:
-            piece = piece[1:-1]  # The end points belong to the next side as much as to this.
+            piece = piece[1:-1]  # The end points belong to the adjacent sides as well.
         middle = piece.mean(axis=0)
         normal = np.linalg.eigh((piece - middle).T @ (piece - middle))[1][:, 0]
         lines.append((middle, normal))
     corners = points[breaks].copy()
     for k, ((p, n), (q, m)) in enumerate(zip(lines[-1:] + lines[:-1], lines, strict=True)):
         sine = n[0] * m[1] - n[1] * m[0]
-        # Nearly parallel lines cross anywhere: the chain's own point is better.
+        # Nearly parallel lines may intersect far away: keep the chain's own point.
         if abs(sine) > 0.05:
             crossing = np.linalg.solve(np.array([n, m]), np.array([n @ p, m @ q]))
-            # A corner of the pixel border is at most this far from the edge middles beside it.
+            # A corner of the pixel border is at most this far from the adjacent edge middles.
             shift = crossing - corners[k]
             corners[k] += shift * min(1.0, 0.75 / max(float(np.hypot(*shift)), 1e-12))
     return corners

@@ -1,4 +1,4 @@
-"""`CellGrid`: an object seen from above, as equal square cells and the outline around them."""
+"""`CellGrid`: an object seen from above, as equal square cells and an outline around them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,24 @@ from pushwise.shape.lattice import (
     outer_loop,
     parts,
 )
+from pushwise.shape.scan_options import ScanOptions
+from pushwise.shape.sensors import DEPTH_SCALE
 from pushwise.typing import Array, Integers
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = ["CellGrid"]
 
-_T = TypeVar("_T", bound=np.generic)
+_AnyArray = TypeVar("_AnyArray", Array, Integers)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class CellGrid:
     """Equal square cells on a regular lattice, joined side to side into one rigid object.
 
-    Cells carry mass and friction; the finger touches the outline. All lengths are in
-    the grid frame, whose origin and axes are the caller's. Arrays are read-only.
+    Cells have mass and friction; the finger touches the outline. All lengths are in the grid
+    frame, whose origin and axes the caller chooses. Arrays are read-only.
     """
 
     centres: Array
@@ -58,14 +60,19 @@ class CellGrid:
     ) -> None:
         """Check and copy the arrays.
 
-        Heights are the cell size when not given; the outline, the outer border of
-        the cells' squares.
+        Args:
+            centres: Cell centres [m], shape (n, 2), on a lattice of pitch `cell_size`.
+            cell_size: Side of a cell [m].
+            heights: Height of each cell [m], shape (n,); by default `cell_size`.
+            outline: The polygon a finger touches [m], shape (k, 2); by default the outer border
+                of the cells.
+
         """
         set_field = object.__setattr__
         set_field(self, "cell_size", positive_number("cell_size", cell_size))
         set_field(self, "centres", finite_array("centres", centres, ("n", 2)))
         if self.n_cells == 0:
-            raise PushwiseError("centres must hold at least one cell; got shape (0, 2).")
+            raise PushwiseError("centres must have at least one cell; got shape (0, 2).")
         self._refuse_disconnected()
         if heights is None:
             heights = np.full(self.n_cells, self.cell_size)
@@ -77,29 +84,33 @@ class CellGrid:
         inside = int(contains(self.outline, self.centres).sum())
         if 2 * inside < self.n_cells:
             raise PushwiseError(
-                f"outline must go around the cells, but only {inside} of {self.n_cells} centres "
-                "lie inside it; give both in the same frame and in metres."
+                f"outline must enclose the cells, but only {inside} of {self.n_cells} centres "
+                "are inside it; give both in the same frame and in metres."
             )
 
     @classmethod
     def from_outline(cls, polygon: ArrayLike, *, cell_size: float) -> Self:
-        """Fill a polygon [m], shape (k, 2), with cells of side `cell_size` [m].
+        """Fill a polygon with cells; a square becomes a cell when at least half of it is covered.
 
-        The polygon's frame is kept, the lattice is centred on its bounding box, and
-        a square becomes a cell when at least half of it is covered.
+        The grid frame is that of the polygon, and the lattice is centred on its bounding box.
+
+        Args:
+            polygon: A simple polygon [m], shape (k, 2).
+            cell_size: Side of a cell [m].
+
         """
         outline = simple_polygon("polygon", polygon)
         lattice = lattice_over(outline, cell_size=positive_number("cell_size", cell_size))
-        # The slack lets a square that is covered by half, but for rounding, count.
+        # The slack is for squares whose coverage is half but for rounding.
         kept = coverage(outline, lattice) >= 0.5 - 1e-9
-        remedy = f"polygon has parts too thin for cell_size {cell_size:g} m"
+        problem = f"polygon has parts too thin for cell_size {cell_size:g} m"
         if not kept.any():
-            raise PushwiseError(f"{remedy}: no square is half covered; use a smaller cell_size.")
+            raise PushwiseError(f"{problem}: no square is half covered; use a smaller cell_size.")
         j, i = np.nonzero(kept)
         count = int(parts(neighbours(np.stack([i, j], axis=1))).max()) + 1
         if count > 1:
             raise PushwiseError(
-                f"{remedy}: its cells fall into {count} separate pieces; use a smaller cell_size."
+                f"{problem}: its cells fall into {count} separate pieces; use a smaller cell_size."
             )
         return cls(lattice.centres()[kept], cell_size, outline=outline)
 
@@ -112,57 +123,43 @@ class CellGrid:
         cell_size: float | None = None,
         n_cells: int | None = None,
     ) -> Self:
-        """Fill the largest part of a boolean image with cells of side `cell_size` [m].
+        """Fill the largest connected part of a boolean image with cells.
 
-        mask: shape (rows, columns), row 0 at the top, pixels of side `pixel_size` [m].
-        The grid frame has its origin at the image's lower left corner, x to the right
-        and y up. The outline follows the pixels' border without its staircase. Without a
-        `cell_size`, about `n_cells` cells; without either, 28 to 127 of them. Cells join
-        thin parts, and holes smaller than a cell are filled.
+        The grid frame has its origin at the image's lower left corner, x to the right and y up.
+        The outline follows the border of the pixels without its staircase. Thin parts stay
+        connected, and holes smaller than a cell are filled.
+
+        Args:
+            mask: True on the object, shape (rows, columns), row 0 at the top.
+            pixel_size: Side of a pixel [m].
+            cell_size: Side of a cell [m]; by default it follows from `n_cells`.
+            n_cells: Approximate number of cells; by default 28 to 127.
+
         """
+        options = ScanOptions(cell_size=cell_size, n_cells=n_cells)
         footprint = mask_footprint(mask, pixel_size=positive_number("pixel_size", pixel_size))
-        cells = choose_cells(footprint, cell_size=cell_size, n_cells=n_cells)
+        cells = choose_cells(footprint, options)
         return cls(cells.centres, cells.cell_size, outline=footprint.outline)
 
     @staticmethod
-    def from_points(
-        points: ArrayLike,
-        *,
-        cell_size: float | None = None,
-        n_cells: int | None = None,
-        near: ArrayLike | None = None,
-        axis: ArrayLike | None = None,
-        table: ArrayLike | None = None,
-        min_height: float | None = None,
-    ) -> CellGrid:
-        """Make the grid of the thing on the table in a cloud [m], shape (n, 3).
+    def from_points(points: ArrayLike, options: ScanOptions = ScanOptions()) -> CellGrid:
+        """Make the grid of the object on the table in a point cloud.
 
-        The table is found when the cloud shows it, however the camera is tilted; when it
-        does not, the cloud is the object alone in a frame with z up from the table, or
-        `table` is (a, b, c, d), a x + b y + c z + d = 0 with (a, b, c) pointing up. Of
-        several things the largest is taken, or the one nearest to the point `near` (3,).
-        Its upper surface is projected straight down, with cells along its principal axes,
-        or with x along `axis` (3,), and the origin in the middle of its bounding box.
-        Without a `cell_size` [m], about `n_cells` cells; without either, 28 to 127 of them.
-        What rises less than `min_height` [m] is no object; by default, what the noise allows.
+        The table is found in the cloud at any tilt of the camera. A cloud without a table must
+        show the object alone in a frame whose z axis points up from the table, unless the table is
+        given. The object's upper surface is projected straight down; the grid's x axis is the
+        object's long principal axis, its origin the centre of the outline's bounding box.
 
-        `Scan.from_points` also tells where the grid is and what was dropped.
+        `Scan.from_points` also returns the pose of the grid and the points that were left out.
+
+        Args:
+            points: The cloud [m], shape (n, 3); rows that are not finite are dropped.
+            options: How the object is found and divided into cells.
+
         """
         from pushwise.shape.scan import Scan
 
-        return (
-            Scan.from_points(
-                points,
-                cell_size=cell_size,
-                n_cells=n_cells,
-                near=near,
-                axis=axis,
-                table=table,
-                min_height=min_height,
-            )
-            .warned()
-            .grid
-        )
+        return Scan.from_points(points, options).warned().grid
 
     @staticmethod
     def from_depth(
@@ -170,42 +167,41 @@ class CellGrid:
         intrinsics: ArrayLike,
         *,
         mask: ArrayLike | None = None,
-        scale: float = 0.001,
-        cell_size: float | None = None,
-        n_cells: int | None = None,
+        scale: float = DEPTH_SCALE,
+        options: ScanOptions = ScanOptions(),
     ) -> CellGrid:
-        """Make the grid of the thing on the table in a depth image, as `from_points` does.
+        """Make the grid of the object on the table in a depth image; see `from_points`.
 
-        depth: shape (rows, columns), in units of `scale` [m], zero where nothing was read.
-        intrinsics: (fx, fy, cx, cy) or the camera matrix (3, 3) [px]. mask: non-zero on the
-        object's pixels, shape (rows, columns), when they are known.
+        Args:
+            depth: Distances in units of `scale`, shape (rows, columns); zero or NaN where the
+                camera read nothing.
+            intrinsics: (fx, fy, cx, cy) or the camera matrix (3, 3) [px].
+            mask: Non-zero on the object's pixels, shape (rows, columns), where they are known.
+            scale: Metres per unit of depth.
+            options: How the object is found and divided into cells.
+
         """
         from pushwise.shape.scan import Scan
 
-        return (
-            Scan.from_depth(
-                depth, intrinsics, mask=mask, scale=scale, cell_size=cell_size, n_cells=n_cells
-            )
-            .warned()
-            .grid
-        )
+        scan = Scan.from_depth(depth, intrinsics, mask=mask, scale=scale, options=options)
+        return scan.warned().grid
 
     @staticmethod
     def from_mesh(
-        vertices: ArrayLike,
-        faces: ArrayLike,
-        *,
-        cell_size: float | None = None,
-        n_cells: int | None = None,
+        vertices: ArrayLike, faces: ArrayLike, options: ScanOptions = ScanOptions()
     ) -> CellGrid:
-        """Make the grid of a mesh that lies on the table, z up, seen from above.
+        """Make the grid of a mesh that stands on the table, z up, seen from above.
 
-        vertices: [m], shape (n, 3); faces: triangles of vertex numbers, shape (f, 3).
+        Args:
+            vertices: [m], shape (n, 3).
+            faces: Triangles of vertex indices, shape (f, 3).
+            options: How the mesh is divided into cells; `near`, `table` and `min_height` are
+                for clouds.
+
         """
         from pushwise.shape.scan import Scan
 
-        scan = Scan.from_mesh(vertices, faces, cell_size=cell_size, n_cells=n_cells)
-        return scan.warned().grid
+        return Scan.from_mesh(vertices, faces, options).warned().grid
 
     @property
     def n_cells(self) -> int:
@@ -226,10 +222,10 @@ class CellGrid:
 
     @property
     def boundary(self) -> Integers:
-        """Outer cells in counter-clockwise walking order, shape (b,).
+        """Outer cells in counter-clockwise order, shape (b,).
 
-        A cell appears once for each time the walk around the object passes it: a cell
-        of a handle one cell wide appears twice, with opposite normals.
+        A cell appears each time a walk around the object passes it: a cell of a handle one cell
+        wide appears twice, with opposite normals.
         """
         return self._visits[0]
 
@@ -239,20 +235,20 @@ class CellGrid:
         return self._visits[1]
 
     def __repr__(self) -> str:
-        """Tell the size, not the numbers."""
+        """Return the number and size of the cells."""
         return f"CellGrid({self.n_cells} cells of {self.cell_size:g} m)"
 
     def refuse_one_cell_wide(self) -> None:
-        """Raise when the cells are a single row: nothing can be told of what is across it."""
+        """Raise when the cells form a single row, which says nothing about the direction across."""
         if self._ij.max(axis=0).min() == 0:
             raise PushwiseError(
-                "the object is one cell wide, which leaves nothing to distribute across it: make "
-                "its grid with a smaller cell_size."
+                "the object is one cell wide, so nothing can be distributed across it: "
+                "make its grid with a smaller cell_size."
             )
 
     @cached_property
     def _ij(self) -> Integers:
-        """Lattice positions of the cells, shape (n, 2), from zero up."""
+        """Lattice positions of the cells, shape (n, 2), starting at zero."""
         steps = (self.centres - self.centres[0]) / self.cell_size
         nearest = np.rint(steps)
         off = np.abs(steps - nearest).max(axis=1)
@@ -264,7 +260,7 @@ class CellGrid:
                 f"cell {worst} at ({x:g}, {y:g}) is {off[worst]:.2g} of a cell off it."
             )
         if np.ptp(nearest, axis=0).max() >= self.n_cells:
-            # Said here because positions this far apart may not fit an integer.
+            # Refused here, because positions this far apart may overflow an integer.
             raise PushwiseError(
                 f"centres must form one patch of cells joined side to side; {self.n_cells} cells "
                 f"of {self.cell_size:g} m cannot span {np.ptp(self.centres, axis=0).max():g} m."
@@ -284,12 +280,12 @@ class CellGrid:
 
     @cached_property
     def _visits(self) -> tuple[Integers, Array]:
-        """The boundary cells and their normals: one entry a run of edges of one cell."""
+        """The boundary cells and their normals, one entry per run of edges of the same cell."""
         cells, sides = self._loop.cells, self._loop.sides
         starts = np.flatnonzero(cells != np.roll(cells, 1))
-        if len(starts) == 0:  # A lone cell: its normals would cancel, so each side counts.
+        if len(starts) == 0:  # A single cell: its normals would cancel, so each side counts.
             starts = np.arange(4)
-        # Begin at the start of a run, so that none is split between end and beginning.
+        # Begin at the start of a run, so that no run is split between the end and the beginning.
         order = np.roll(np.arange(len(cells)), -starts[0])
         sums = np.add.reduceat(NORMALS[sides[order]], starts - starts[0], axis=0)
         normals = sums / np.linalg.norm(sums, axis=1, keepdims=True)
@@ -323,7 +319,7 @@ class CellGrid:
             )
 
 
-def _frozen(array: NDArray[_T]) -> NDArray[_T]:
-    """Make an array read-only."""
+def _frozen(array: _AnyArray) -> _AnyArray:
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array

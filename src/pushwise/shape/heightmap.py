@@ -1,4 +1,4 @@
-"""A cloud seen straight from above: the height of its surface over a raster of the table."""
+"""`HeightMap`: a point cloud seen from straight above, as heights over a raster of the table."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy import ndimage
 
-from pushwise.shape.plane import spread_over
+from pushwise.shape.plane import thinned
 from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["FARTHEST", "HeightMap", "height_map", "smoothed"]
 
-# What lies farther from the table than this [m] is neither table nor object.
+# Points farther from the table than this [m] belong neither to it nor to an object.
 FARTHEST = 0.5
-_MOST_PIXELS = 1_500  # Along one side.
-# Side of a pixel, in distances between points: four of five random pixels see one.
+_MOST_PIXELS = 1_500  # Per side.
+# Side of a pixel relative to the distance between points: 4 of 5 random pixels see a point.
 _PIXEL = 1.25
-# Heights are sorted as whole numbers of this length [m].
+# Heights are sorted as integer multiples of this length [m].
 _QUANTUM = 1e-6
 
 
@@ -31,9 +31,9 @@ class HeightMap(NamedTuple):
     heights: Array
     """Median height of the points over each pixel [m], shape (rows, columns); NaN for none."""
     seen: Flags
-    """Pixels that see points, or that most pixels around do, shape (rows, columns)."""
+    """Pixels with points, or with points in most pixels around them, shape (rows, columns)."""
     indices: Integers
-    """The flat pixel index of each point of the cloud, shape (n,); -1 outside."""
+    """The flat pixel index of each point of the cloud, shape (n,); -1 outside the raster."""
 
     def centres(self, mask: Flags) -> Array:
         """Return the centres [m], shape (m, 2), of the pixels of a mask (rows, columns)."""
@@ -42,9 +42,13 @@ class HeightMap(NamedTuple):
 
 
 def height_map(xy: Array, heights: Array, *, finest: float) -> HeightMap:
-    """Return the height map of points at `xy` [m], shape (n, 2), `heights` [m], shape (n,).
+    """Return the height map of a cloud; its pixels are slightly wider than the points are apart.
 
-    Pixels are a little wider than the points are apart, but not less than `finest` [m].
+    Args:
+        xy: Places of the points along the table [m], shape (n, 2).
+        heights: Heights of the points above the table [m], shape (n,).
+        finest: Smallest side of a pixel [m].
+
     """
     near = np.flatnonzero(np.abs(heights) < FARTHEST)
     low, high = _region(xy[near])
@@ -52,7 +56,7 @@ def height_map(xy: Array, heights: Array, *, finest: float) -> HeightMap:
         _PIXEL * _spacing(xy[near], low, high), finest, float((high - low).max()) / _MOST_PIXELS
     )
     columns, rows = (np.floor((high - low) / pixel).astype(np.int64) + 1).tolist()
-    # Column by column: a million pairs are slow to reduce a pair at a time.
+    # One axis at a time: reducing a million pairs row by row is slow.
     i, j = (np.floor((xy[near, k] - low[k]) / pixel).astype(np.int64) for k in (0, 1))
     inside = (i >= 0) & (i < columns) & (j >= 0) & (j < rows)
     seen = near[inside]
@@ -68,21 +72,25 @@ def height_map(xy: Array, heights: Array, *, finest: float) -> HeightMap:
 
 
 def smoothed(view: HeightMap, *, noise: float) -> Array:
-    """Return the heights [m], shape (rows, columns), without noise and lone wild points.
+    """Return the heights [m], shape (rows, columns), without noise and isolated outliers.
 
-    noise: standard deviation of a point's height [m]. Pixels that see nothing among
-    others that do take the height next to them, the rest take the table's, zero. A
-    median keeps the object's edges where they are, which a mean would move; along rows,
-    then along columns, it costs a fraction of a median over squares.
+    Empty pixels among filled ones take the nearest height, all others that of the table, zero.
+    Unlike a mean, a median leaves the object's edges in place. Taken along rows and then along
+    columns, it costs a fraction of a median over squares.
+
+    Args:
+        view: The height map.
+        noise: Standard deviation of the height of a point [m].
+
     """
     empty = np.isnan(view.heights)
     filled = view.heights
     if empty.any():
         j, i = ndimage.distance_transform_edt(empty, return_distances=False, return_indices=True)
-        # In a shadow the nearest height would make the object grow.
+        # In a shadow, the nearest height would make the object grow.
         around = ndimage.uniform_filter((~empty).astype(np.float32), 5, mode="nearest")
         filled = np.where(~empty | (around > 0.7), view.heights[j, i], 0.0)
-    # Wide enough to leave about half a millimetre of noise, within reason.
+    # Wide enough to leave about half a millimetre of noise, within limits.
     width = int(np.clip(2 * int(noise / 0.0008) + 1, 3, 9))
     rows = ndimage.median_filter(filled, size=(1, width), mode="nearest")
     result: Array = ndimage.median_filter(rows, size=(width, 1), mode="nearest")
@@ -90,8 +98,8 @@ def smoothed(view: HeightMap, *, noise: float) -> Array:
 
 
 def _region(xy: Array) -> tuple[Array, Array]:
-    """Return the lower and upper corner [m] of where points are, but for a few far ones."""
-    low, high = np.percentile(spread_over(xy, 20_000), [1.0, 99.0], axis=0)
+    """Return the lower and upper corner [m] of the points, ignoring a few distant ones."""
+    low, high = np.percentile(thinned(xy, 20_000), [1.0, 99.0], axis=0)
     margin = 0.15 * (high - low) + 1e-9
     least = [xy[:, 0].min(), xy[:, 1].min()]
     most = [xy[:, 0].max(), xy[:, 1].max()]
@@ -99,9 +107,9 @@ def _region(xy: Array) -> tuple[Array, Array]:
 
 
 def _spacing(xy: Array, low: Array, high: Array) -> float:
-    """Return how far apart points [m], shape (n, 2), typically are [m]."""
-    # Count them over squares coarse enough to hold some; the median forgets outliers.
-    some = spread_over(xy, 20_000)
+    """Return the typical distance [m] between points [m], shape (n, 2)."""
+    # Count points in squares coarse enough to have some; the median ignores outliers.
+    some = thinned(xy, 20_000)
     count = min(64.0, max(1.0, len(some) ** 0.5 / 4.0))
     square = max(float((high - low).max()), 1e-9) / count
     ij = np.clip(np.floor((some - low) / square), -1, count + 1.0).astype(np.int64) + 1
@@ -111,8 +119,8 @@ def _spacing(xy: Array, low: Array, high: Array) -> float:
 
 
 def _medians(groups: Integers, values: Array) -> tuple[Integers, Array]:
-    """Return the distinct groups (g,) and the median of the values of each, shape (g,)."""
-    # One sort of whole numbers, the group in the high bits, is the fastest way to all medians.
+    """Return the distinct groups (g,) and the median of the values in each group, shape (g,)."""
+    # Sorting integers with the group in the high bits is the fastest way to get all medians.
     steps = np.rint((values + FARTHEST) / _QUANTUM).astype(np.int64)
     keys = np.sort((groups << 21) | np.clip(steps, 0, (1 << 21) - 1))
     starts = np.flatnonzero(np.diff(keys >> 21, prepend=-1))

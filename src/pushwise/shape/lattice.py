@@ -1,6 +1,7 @@
-"""How much of each square of a lattice a polygon covers, exactly.
+"""Square lattices: how much of each square a polygon covers, and how patches of squares connect.
 
-Cells as whole-number positions on a square lattice: neighbours, parts, the outer loop.
+`coverage` rasterises a polygon exactly. `neighbours`, `parts` and `outer_loop` describe a set of
+squares given by their integer positions.
 """
 
 from __future__ import annotations
@@ -26,8 +27,13 @@ __all__ = [
     "parts",
 ]
 
-# A finer lattice than this is a slip of units, and would fill the memory.
+# A lattice with more squares is a mistake in units, and would exhaust the memory.
 _MOST_SQUARES = 4_000_000
+
+# The sides of a cell, counter-clockwise from the bottom one.
+NORMALS = np.array([[0, -1], [1, 0], [0, 1], [-1, 0]])
+HEADINGS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+_FIRST_CORNERS = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
 
 
 class Lattice(NamedTuple):
@@ -41,7 +47,7 @@ class Lattice(NamedTuple):
     rows: int
 
     def centres(self) -> Array:
-        """Return the squares' centres [m], shape (rows, columns, 2)."""
+        """Return the centres of the squares [m], shape (rows, columns, 2)."""
         i, j = np.meshgrid(np.arange(self.columns), np.arange(self.rows))
         return self.origin + (np.stack([i, j], axis=-1) + 0.5) * self.cell_size
 
@@ -49,7 +55,7 @@ class Lattice(NamedTuple):
 def lattice_over(polygon: Array, *, cell_size: float) -> Lattice:
     """Return the lattice that fits a polygon (k, 2) best, centred on its bounding box."""
     low, high = polygon.min(axis=0), polygon.max(axis=0)
-    # Rounded, the lattice leaves out a quarter of a square at most on either side.
+    # After rounding, at most a quarter of a square is left out on each side.
     columns, rows = np.maximum(np.rint((high - low) / cell_size), 1.0).tolist()
     if columns * rows > _MOST_SQUARES:
         width, depth = (high - low).tolist()
@@ -64,9 +70,9 @@ def lattice_over(polygon: Array, *, cell_size: float) -> Lattice:
 def coverage(polygon: Array, lattice: Lattice) -> Array:
     """Return the covered fraction of each square, shape (rows, columns).
 
-    The polygon (k, 2) runs counter-clockwise. Its area is the integral of x dy along
-    its edges; cut at the lattice lines, each piece adds its share to the square it
-    crosses and a full strip of height dy to the squares on its left.
+    The polygon (k, 2) is counter-clockwise. Its area is the integral of x dy along its edges:
+    cut at the lattice lines, each piece adds its share to the square it crosses, and a full strip
+    of height dy to the squares on its left.
     """
     corners = (polygon - lattice.origin) / lattice.cell_size
     pieces = [_cut(a, b) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
@@ -75,7 +81,7 @@ def coverage(polygon: Array, lattice: Lattice) -> Array:
     inside = (middle[:, 1] > 0.0) & (middle[:, 1] < lattice.rows) & (middle[:, 0] > 0.0)
     middle, dy = middle[inside], dy[inside]
     row = np.floor(middle[:, 1]).astype(np.int64)
-    # Pieces right of the lattice fall in one extra column, dropped at the end.
+    # Pieces to the right of the lattice go to an extra column, which is dropped at the end.
     column = np.minimum(np.floor(middle[:, 0]), lattice.columns).astype(np.int64)
     own = np.zeros((lattice.rows, lattice.columns + 1))
     strip = np.zeros_like(own)
@@ -86,7 +92,7 @@ def coverage(polygon: Array, lattice: Lattice) -> Array:
 
 
 def _cut(a: Array, b: Array) -> tuple[Array, Array]:
-    """Cut the edge a b at whole coordinates; return the pieces' middles (p, 2) and rises (p,)."""
+    """Cut the edge a b at integer coordinates; return the pieces' middles (p, 2) and rises (p,)."""
     ts = [np.array([0.0, 1.0])]
     for axis in (0, 1):
         low, high = sorted((a[axis], b[axis]))
@@ -98,31 +104,27 @@ def _cut(a: Array, b: Array) -> tuple[Array, Array]:
     return a + middle[:, None] * (b - a), np.diff(t) * (b[1] - a[1])
 
 
-# The sides of a cell, counter-clockwise from the bottom one.
-NORMALS = np.array([[0, -1], [1, 0], [0, 1], [-1, 0]])
-HEADINGS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
-_FIRST_CORNERS = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-
-
 class OuterLoop(NamedTuple):
-    """The outer border of a connected patch, one unit edge an entry, counter-clockwise."""
+    """The outer border of a connected patch, one entry per unit edge, counter-clockwise."""
 
     corners: Integers
-    """Where each edge starts, shape (e, 2); cell (i, j) spans (i, j) to (i+1, j+1)."""
+    """Start of each edge, shape (e, 2); cell (i, j) spans (i, j) to (i+1, j+1)."""
     cells: Integers
-    """Which cell each edge belongs to, shape (e,)."""
+    """Index of the cell that each edge belongs to, shape (e,)."""
     sides: Integers
-    """Which side of that cell it is, shape (e,); an index into NORMALS."""
+    """The side of that cell, shape (e,), as an index into NORMALS."""
 
 
 def neighbours(ij: Integers) -> Integers:
-    """Return the cell across each side of each cell, shape (n, 4); -1 where there is none.
+    """Return the index of the cell across each side of each cell, shape (n, 4), or -1 for none.
 
-    ij: distinct lattice positions, shape (n, 2).
+    Args:
+        ij: Distinct lattice positions, shape (n, 2).
+
     """
     found = np.full((len(ij), 4), -1, dtype=np.int64)
     for axis, (ahead, behind) in enumerate([(1, 3), (2, 0)]):
-        # Sorted line by line along this axis, touching cells follow each other.
+        # Sorted line by line along this axis, adjacent cells follow each other.
         order = np.lexsort((ij[:, axis], ij[:, 1 - axis]))
         step = np.diff(ij[order], axis=0)
         touches = (step[:, axis] == 1) & (step[:, 1 - axis] == 0)
@@ -133,7 +135,7 @@ def neighbours(ij: Integers) -> Integers:
 
 
 def parts(next_to: Integers) -> Integers:
-    """Return the number of the side-connected part each cell is in, shape (n,)."""
+    """Return which side-connected part each cell belongs to, shape (n,), counted from zero."""
     n = len(next_to)
     cell, side = np.nonzero(next_to >= 0)
     links = coo_array((np.ones(len(cell)), (cell, next_to[cell, side])), shape=(n, n))
@@ -142,10 +144,10 @@ def parts(next_to: Integers) -> Integers:
 
 
 def outer_loop(ij: Integers, next_to: Integers) -> OuterLoop:
-    """Walk once around a side-connected patch, counter-clockwise.
+    """Return the outer border of a side-connected patch, counter-clockwise.
 
-    Where two cells touch only at a corner the walk crosses from one to the other:
-    the pocket behind them is closed to any finger, and the loop stays simple.
+    Where two cells touch only at a corner, the border crosses from one to the other: no finger can
+    enter the pocket behind them, and the loop stays simple.
     """
     cells, sides = np.nonzero(next_to < 0)
     starts = ij[cells] + _FIRST_CORNERS[sides]
@@ -153,7 +155,7 @@ def outer_loop(ij: Integers, next_to: Integers) -> OuterLoop:
     leaving: dict[tuple[int, int], list[int]] = {}
     for edge, (x, y) in enumerate(starts.tolist()):
         leaving.setdefault((x, y), []).append(edge)
-    # The lowest bottom side has nothing of the patch below it, so it is on the outer loop.
+    # No cell is below the lowest bottom side, so it is on the outer border.
     bottoms = np.flatnonzero(sides == 0)
     first = int(bottoms[np.argmin(starts[bottoms, 1])])
     walk = [first]

@@ -1,16 +1,13 @@
-"""The Point Cloud Library's PCD files: ascii, binary and binary_compressed."""
+"""Reading PCD files of the Point Cloud Library: ascii, binary and binary_compressed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.typing import Array
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["parse_pcd"]
 
@@ -19,7 +16,7 @@ _MOST_FIELDS = 1_000
 
 
 class _Header(NamedTuple):
-    """The fields of a point and how many points there are."""
+    """The fields of a point and the number of points."""
 
     names: list[str]
     types: list[np.dtype[np.generic]]
@@ -33,7 +30,7 @@ def parse_pcd(data: bytes) -> Array:
     header, body = _header(data)
     if header.encoding == "ascii":
         return _ascii(header, body)
-    # One name an entry: the names a file gives may repeat.
+    # Entries are named by their index: the names in a file may repeat.
     layout = np.dtype(
         [
             (f"{at}", kind, (count,))
@@ -43,14 +40,14 @@ def parse_pcd(data: bytes) -> Array:
     if header.encoding == "binary":
         _require(len(body), layout.itemsize * header.points, header)
         rows = np.frombuffer(body, dtype=layout, count=header.points)
-        columns = [rows[str(header.names.index(axis))][:, 0] for axis in "xyz"]
+        columns = [rows[str(header.names.index(axis))][:, 0].astype(np.float64) for axis in "xyz"]
     else:
         columns = _compressed(header, body, layout)
-    return np.stack(columns, axis=1).astype(np.float64)
+    return np.stack(columns, axis=1)
 
 
 def _header(data: bytes) -> tuple[_Header, bytes]:
-    """Parse the header; return it and what follows."""
+    """Return the header and the data after it."""
     entries: dict[str, list[str]] = {}
     at = 0
     while "DATA" not in entries:
@@ -86,11 +83,11 @@ def _header(data: bytes) -> tuple[_Header, bytes]:
 
 
 def _numbers(name: str, entries: dict[str, list[str]], count: int) -> list[int]:
-    """Return the whole numbers of a header line."""
+    """Return the integers of a header line."""
     words = entries.get(name, [])
     if len(words) != count or not all(w.isascii() and w.isdigit() and len(w) < 12 for w in words):
         raise PushwiseError(
-            f"{name} must be {count} whole number{'s' * (count > 1)}; "
+            f"{name} must be {count} integer{'s' * (count > 1)}; "
             f"it is {' '.join(words)[:40] or 'missing'!r}."
         )
     return [int(word) for word in words]
@@ -100,7 +97,7 @@ def _require(have: int, need: int, header: _Header) -> None:
     """Refuse a file with fewer bytes than its header says."""
     if have < need:
         raise PushwiseError(
-            f"the PCD file is cut short: POINTS is {header.points}, which takes {need} bytes, "
+            f"the PCD file is truncated: POINTS is {header.points}, which takes {need} bytes, "
             f"and {have} are there."
         )
 
@@ -118,13 +115,11 @@ def _ascii(header: _Header, body: bytes) -> Array:
         return np.loadtxt(rows, dtype=np.float64, usecols=columns, ndmin=2, comments=None)
     except ValueError as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"a row of the PCD file is no list of numbers ({reason}).") from None
+        raise PushwiseError(f"a row of the PCD file is not a list of numbers ({reason}).") from None
 
 
-def _compressed(
-    header: _Header, body: bytes, layout: np.dtype[np.void]
-) -> list[NDArray[np.generic]]:
-    """Return x, y and z of a compressed body, where each field's values stand together."""
+def _compressed(header: _Header, body: bytes, layout: np.dtype[np.void]) -> list[Array]:
+    """Return x, y and z of a compressed body, which stores one field after the other."""
     _require(len(body), 8, header)
     packed, unpacked = np.frombuffer(body, dtype="<u4", count=2).tolist()
     if unpacked != layout.itemsize * header.points:
@@ -134,18 +129,18 @@ def _compressed(
         )
     _require(len(body) - 8, packed, header)
     data = _decompressed(body[8 : 8 + packed], unpacked)
-    found: dict[str, NDArray[np.generic]] = {}
+    found: dict[str, Array] = {}
     at = 0
     for name, kind, count in zip(header.names, header.types, header.counts, strict=True):
         length = header.points * count
         values = np.frombuffer(data, dtype=kind, count=length, offset=at)
-        found.setdefault(name, values[::count])
+        found.setdefault(name, values[::count].astype(np.float64))
         at += length * kind.itemsize
     return [found[axis] for axis in "xyz"]
 
 
 def _decompressed(packed: bytes, length: int) -> bytes:
-    """Undo LZF: runs of literal bytes, and copies of bytes that came before."""
+    """Decompress LZF: runs of literal bytes, and copies of earlier bytes."""
     out = bytearray()
     at, end = 0, len(packed)
     try:
@@ -164,7 +159,7 @@ def _decompressed(packed: bytes, length: int) -> bytes:
             at += 1
             if start < 0:
                 raise IndexError
-            # The copy may run into what it writes: then it repeats.
+            # A copy that overlaps what it writes repeats itself.
             period = bytes(out[start : start + count + 2])
             repeats = -(-(count + 2) // len(period))
             out += (period * repeats)[: count + 2]
@@ -172,7 +167,7 @@ def _decompressed(packed: bytes, length: int) -> bytes:
         raise PushwiseError("the compressed data of the PCD file is damaged.") from None
     if len(out) != length:
         raise PushwiseError(
-            f"the compressed data of the PCD file is damaged: it gives {len(out)} bytes, "
+            f"the compressed data of the PCD file is damaged: it has {len(out)} bytes, "
             f"not {length}."
         )
     return bytes(out)

@@ -1,4 +1,4 @@
-"""The table as a plane, found in a cloud that shows more than the table."""
+"""`Plane`, and finding the plane of the table in a cloud that shows more than the table."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["FoundPlane", "Plane", "find_table", "spread_over"]
+__all__ = ["FoundPlane", "Plane", "find_table", "thinned"]
 
-# Points this near a trial plane speak for it [m]: three times the noise of a poor depth camera.
+# Points this close to a trial plane support it [m]: three times the noise of a poor camera.
 _TRIAL_DISTANCE = 0.006
 _TRIALS = 300
 _TRIAL_POINTS = 1_500
 _FIT_POINTS = 30_000
-# A plane that fewer points than this lie on is not the table.
+# A plane with a smaller share of the points is not the table.
 _LEAST_SHARE = 0.1
-# No object that is pushed around on a table is taller [m]; the floor is farther below.
+# Objects that are pushed on a table are not taller than this [m]; the floor is farther below.
 _TALLEST = 0.3
 
 
@@ -37,12 +37,12 @@ class Plane:
     """Distance of the plane from the origin along the normal [m]."""
 
     def __init__(self, coefficients: ArrayLike) -> None:
-        """Take (a, b, c, d) of a x + b y + c z + d = 0, (a, b, c) pointing up."""
+        """Make the plane a x + b y + c z + d = 0 from (a, b, c, d), where (a, b, c) points up."""
         values = finite_array("table", coefficients, (4,))
         length = float(np.linalg.norm(values[:3]))
         if length == 0.0:
             raise PushwiseError("table must have a normal; its first three numbers are zero.")
-        # Division by a length that is one but for rounding would change the last digits.
+        # Dividing by a length that differs from one only by rounding would change the last digits.
         if abs(length - 1.0) > 1e-12:
             values = values / length
         normal = values[:3].copy()
@@ -62,31 +62,31 @@ class Plane:
         return heights
 
     def flipped(self) -> Plane:
-        """Return the same plane with its upper side below."""
+        """Return the same plane with the opposite normal."""
         return Plane(-np.array(self.coefficients))
 
     def tilt(self) -> float:
-        """Return the angle [rad] between the normal and the z axis, either way up."""
+        """Return the angle [rad] between the plane and z = 0, whichever side is up."""
         return float(np.arccos(min(1.0, abs(float(self.normal[2])))))
 
 
 class FoundPlane(NamedTuple):
-    """A plane and how well the points near it keep to it."""
+    """A plane found in a cloud."""
 
     plane: Plane
-    """Its upper side is not known yet."""
+    """The plane; which of its sides is up is not known yet."""
     noise: float
-    """Standard deviation of its points' heights [m]."""
+    """Standard deviation of the distances of its points [m]."""
 
 
 def find_table(points: Array) -> FoundPlane | None:
     """Return the plane of the table in a cloud [m], shape (n, 3), or None when there is none.
 
-    The largest plane is the table unless a parallel one a little off reaches farther:
-    then the largest was the top of a big flat object.
+    The plane with the most points is the table, unless a parallel plane close to it covers a
+    larger area; then the first one was the top of a large flat object.
     """
     rng = np.random.default_rng(0)  # The same cloud always gives the same table.
-    sample = spread_over(points, _FIT_POINTS)
+    sample = thinned(points, _FIT_POINTS)
     best: FoundPlane | None = None
     best_reach = 0.0
     left = sample
@@ -102,19 +102,19 @@ def find_table(points: Array) -> FoundPlane | None:
         if on_it.sum() < _LEAST_SHARE * len(sample):
             break
         reach = _reach(left[on_it])
-        if best is None or (_is_beside(found.plane, best.plane, left) and reach > best_reach):
+        if best is None or (_is_stacked(found.plane, best.plane, left) and reach > best_reach):
             best, best_reach = found, reach
         left = left[heights > max(4.0 * found.noise, 0.5 * _TRIAL_DISTANCE)]
     return best
 
 
-def spread_over(points: Array, count: int) -> Array:
-    """Return about `count` rows of an array, taken evenly from all of it."""
+def thinned(points: Array, count: int) -> Array:
+    """Return about `count` evenly spaced rows of an array."""
     return points[:: max(1, len(points) // count)]
 
 
 def _best_trial(points: Array, rng: np.random.Generator) -> Plane | None:
-    """Return the plane through three of the points that most others are near (RANSAC)."""
+    """Return the plane through three of the points with the most others close to it (RANSAC)."""
     corners = points[rng.integers(len(points), size=(_TRIALS, 3))]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
@@ -123,15 +123,15 @@ def _best_trial(points: Array, rng: np.random.Generator) -> Plane | None:
         return None
     normals = normals[good] / lengths[good, None]
     offsets = np.sum(normals * corners[good, 0], axis=1)
-    judges = points[rng.integers(len(points), size=min(len(points), _TRIAL_POINTS))]
-    # A point counts the more the nearer it is, which centres the plane in its slab.
-    loss = np.minimum(np.abs(judges @ normals.T - offsets), _TRIAL_DISTANCE).sum(axis=0)
+    voters = points[rng.integers(len(points), size=min(len(points), _TRIAL_POINTS))]
+    # Closer points count more, which centres the plane within its points.
+    loss = np.minimum(np.abs(voters @ normals.T - offsets), _TRIAL_DISTANCE).sum(axis=0)
     at = int(np.argmin(loss))
     return Plane([*normals[at], -offsets[at]])
 
 
 def _refined(plane: Plane, points: Array) -> FoundPlane:
-    """Fit a plane to the points near it, again and again, with the nearness they show."""
+    """Fit a plane to the points close to it, repeatedly, tightening the limit to their noise."""
     distance, noise = _TRIAL_DISTANCE, 0.0
     for _ in range(8):
         heights = plane.heights(points)
@@ -140,21 +140,21 @@ def _refined(plane: Plane, points: Array) -> FoundPlane:
             break
         noise = 1.4826 * float(np.median(np.abs(heights[near])))
         middle = points[near].mean(axis=0)
-        spread = points[near] - middle
-        normal = np.linalg.eigh(spread.T @ spread)[1][:, 0]
+        apart = points[near] - middle
+        normal = np.linalg.eigh(apart.T @ apart)[1][:, 0]
         plane = Plane([*normal, -float(normal @ middle)])
         distance = min(_TRIAL_DISTANCE, max(2.5 * noise, 1e-6))
     return FoundPlane(plane, noise)
 
 
 def _reach(points: Array) -> float:
-    """Return how much of a plane its points are spread over [m^2], outliers hardly counting."""
+    """Return a measure of the area [m^2] that points on a plane cover; outliers hardly count."""
     values = np.linalg.eigvalsh(np.cov(points.T))
     return float(np.sqrt(max(values[1] * values[2], 0.0)))
 
 
-def _is_beside(plane: Plane, other: Plane, points: Array) -> bool:
-    """Return whether two planes are parallel and no farther apart than an object is tall."""
+def _is_stacked(plane: Plane, other: Plane, points: Array) -> bool:
+    """Return whether two planes are parallel and no farther apart than an object may be tall."""
     parallel = abs(float(plane.normal @ other.normal)) > np.cos(np.deg2rad(10.0))
     apart = abs(float(np.median(other.heights(points[np.abs(plane.heights(points)) < 0.01]))))
     return bool(parallel and apart < _TALLEST)

@@ -1,7 +1,4 @@
-"""From a depth image to the cloud that the camera saw.
-
-A mesh seen straight from above, as the cloud of its upper surface.
-"""
+"""Point clouds from other sensor data: from a depth image, or from a mesh viewed from above."""
 
 from __future__ import annotations
 
@@ -17,38 +14,52 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["depth_points", "upper_points"]
+__all__ = ["DEPTH_SCALE", "depth_points", "upper_points"]
+
+DEPTH_SCALE = 0.001
+"""Metres per unit of a depth image; most cameras write millimetres."""
+# A mesh is viewed at this many pixels along its longer side.
+_PIXELS = 400
+_MOST_POINTS = 20_000_000
 
 
 def depth_points(
     depth: ArrayLike, intrinsics: ArrayLike, *, mask: ArrayLike | None, scale: float
 ) -> tuple[Array, Flags | None]:
-    """Return the cloud [m], shape (n, 3), of a depth image, and which points the mask chose.
+    """Return the cloud of a depth image, and which of its points the mask selects.
 
-    depth: shape (rows, columns), whole numbers of `scale` [m] or floats; zero or NaN where
-    the camera read nothing. intrinsics: (fx, fy, cx, cy) or the camera matrix (3, 3) [px].
-    mask: shape (rows, columns), non-zero on the object. The camera's frame has x to the
-    right, y down and z into the image.
+    The cloud is in the camera's frame: x to the right, y down and z into the image.
+
+    Args:
+        depth: Integers or floats in units of `scale`, shape (rows, columns); zero or NaN where the
+            camera read nothing.
+        intrinsics: (fx, fy, cx, cy) or the camera matrix (3, 3) [px].
+        mask: Non-zero on the object, shape (rows, columns).
+        scale: Metres per unit of depth.
+
+    Returns:
+        Points [m], shape (n, 3), and flags, shape (n,), or None without a mask.
+
     """
     image = np.asarray(depth)
     if image.ndim != 2 or image.size == 0 or image.dtype.kind not in "iuf":
         raise PushwiseError(
-            "depth must be an image of shape (rows, columns) with one number a pixel; "
+            "depth must be an image of shape (rows, columns) with one number per pixel; "
             f"got dtype {image.dtype}, shape {image.shape}."
         )
     if image.dtype.itemsize == 1:
         raise PushwiseError(
-            "depth must have at least 16 bits a pixel; got 8, which is a picture of a depth "
-            "image, not its distances."
+            "depth must have at least 16 bits per pixel; got 8: this is a picture for people, "
+            "without the distances."
         )
     fx, fy, cx, cy = _intrinsics(intrinsics)
     z = image * positive_number("scale", scale)
     read = np.isfinite(z) & (z > 0.0)
     chosen = None if mask is None else _chosen(mask, read)
     if not read.any():
-        raise PushwiseError(f"depth must hold distances; none of its {z.size} pixels has one.")
+        raise PushwiseError(f"depth must have distances; none of its {z.size} pixels has one.")
     if chosen is not None:
-        # A pixel of the object without a reading is as far as the nearest one with one.
+        # Pixels of the object without a reading take the nearest reading on it.
         nearest = ndimage.distance_transform_edt(
             ~(chosen & read), return_distances=False, return_indices=True
         )
@@ -61,7 +72,7 @@ def depth_points(
 
 
 def _chosen(mask: ArrayLike, read: Flags) -> Flags:
-    """Return a mask as a boolean image, shape (rows, columns)."""
+    """Return a mask as a boolean image, shape (rows, columns), after checking it."""
     image = np.asarray(mask)
     if image.shape != read.shape or image.dtype.kind not in "biu":
         raise PushwiseError(
@@ -74,12 +85,12 @@ def _chosen(mask: ArrayLike, read: Flags) -> Flags:
         )
     chosen: Flags = image != 0
     if not (chosen & read).any():
-        raise PushwiseError("mask must cover pixels that have a depth; none of its pixels has one.")
+        raise PushwiseError("mask must cover pixels with a depth; none of its pixels has one.")
     return chosen
 
 
 def _intrinsics(value: ArrayLike) -> tuple[float, float, float, float]:
-    """Return (fx, fy, cx, cy) [px] from them or from a camera matrix."""
+    """Return (fx, fy, cx, cy) [px], given as such or as a camera matrix."""
     array = np.asarray(value)
     if array.shape == (3, 3):
         matrix = finite_array("intrinsics", value, (3, 3))
@@ -95,40 +106,41 @@ def _intrinsics(value: ArrayLike) -> tuple[float, float, float, float]:
     return fx, fy, cx, cy
 
 
-# The mesh is looked at in this many pixels along its longer side.
-_PIXELS = 400
-_MOST_POINTS = 20_000_000
-
-
 def upper_points(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, float]:
-    """Return the cloud [m], shape (m, 3), of a mesh's upper surface, and its lowest z [m].
+    """Return the cloud of a mesh's upper surface, and the mesh's lowest z.
 
-    vertices: [m], shape (n, 3), z up; faces: triangles of vertex numbers, shape (f, 3).
+    Args:
+        vertices: [m], shape (n, 3), z up.
+        faces: Triangles of vertex indices, shape (f, 3).
+
+    Returns:
+        Points [m], shape (m, 3), and a height [m].
+
     """
     corners = finite_array("vertices", vertices, ("n", 3))
     triangles = np.asarray(faces)
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
         raise PushwiseError(
-            "faces must be whole numbers of shape (f, 3); "
+            "faces must be integers of shape (f, 3); "
             f"got dtype {triangles.dtype}, shape {triangles.shape}."
         )
     if len(triangles) == 0:
-        raise PushwiseError("faces must hold at least one triangle; the mesh has none.")
+        raise PushwiseError("faces must have at least one triangle; the mesh has none.")
     if triangles.min() < 0 or triangles.max() >= len(corners):
         raise PushwiseError(
-            f"faces must number the {len(corners)} vertices from 0 to {len(corners) - 1}; "
+            f"faces must be indices of the {len(corners)} vertices, 0 to {len(corners) - 1}; "
             f"they run from {triangles.min()} to {triangles.max()}."
         )
     abc = corners[triangles]
     flat = abc[:, 1:, :2] - abc[:, :1, :2]
     if np.abs(flat[:, 0, 0] * flat[:, 1, 1] - flat[:, 0, 1] * flat[:, 1, 0]).sum() == 0.0:
-        raise PushwiseError("the mesh has no area seen from above, along z.")
+        raise PushwiseError("the mesh covers no area when seen from above, along z.")
     used = abc.reshape(-1, 3)
     low = used.min(axis=0)
     pixel = float(np.ptp(used[:, :2], axis=0).max()) / _PIXELS
     points = _on_triangles(abc, pixel)
     ij = np.floor((points[:, :2] - low[:2]) / pixel).astype(np.int64)
-    # The highest point over each pixel, last when sorted by height, is what a camera sees.
+    # A camera sees the highest point over each pixel, which is the last when sorted by height.
     order = np.argsort(points[:, 2], kind="stable")
     top = np.full((_PIXELS + 2, _PIXELS + 2), -1, dtype=np.int64)
     top[ij[order, 1], ij[order, 0]] = order
@@ -136,9 +148,9 @@ def upper_points(vertices: ArrayLike, faces: ArrayLike) -> tuple[Array, float]:
 
 
 def _on_triangles(abc: Array, pixel: float) -> Array:
-    """Return points [m], shape (m, 3), on triangles (f, 3, 3), less than a pixel apart."""
+    """Return points [m], shape (m, 3), less than a pixel apart on triangles, shape (f, 3, 3)."""
     edges = np.linalg.norm((abc - np.roll(abc, 1, axis=1))[:, :, :2], axis=2).max(axis=1)
-    # In powers of two, so that triangles of any size fall into a few groups.
+    # Powers of two, so that triangles of all sizes fall into a few groups.
     steps = 2 ** np.ceil(np.log2(np.maximum(1.5 * edges / pixel, 1.0))).astype(np.int64)
     if np.sum(0.5 * (steps + 1) * (steps + 2)) > _MOST_POINTS:
         raise PushwiseError(

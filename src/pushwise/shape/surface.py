@@ -1,4 +1,4 @@
-"""From a cloud and its table to one object: which part of the surface above the table it is."""
+"""Segmenting a height map: which pixels belong to which object on the table."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ __all__ = [
     "trace_footprint",
 ]
 
-# No camera over a table sees less than this stand out from it [m].
+# No depth camera resolves objects lower than this [m].
 _LEAST_HEIGHT = 0.0015
-# Parts of one thing that the camera lost the surface between are no farther apart [m].
+# Parts of one object between which the camera lost the surface are at most this far apart [m].
 _GAP = 0.003
-# A gap that nothing is seen in, narrower than this [m], does not part a thing.
+# A gap narrower than this [m] in which nothing is seen does not divide an object.
 _SHADOW = 0.045
-# What covers less than this many pixels is noise.
+# Fewer pixels than this are noise.
 _LEAST_PIXELS = 9
-# A surface that rises this share of what a thing must rise may be part of one.
+# A surface may belong to an object if it reaches this share of the least height.
 _WEAK = 0.6
-# What is lower than this share of a thing's usual height is no part of it.
+# A surface below this share of the object's median height does not belong to it.
 _LOW = 0.1
-# What covers a smaller share of the largest thing's area is a speck.
+# What covers a smaller share of the largest object's area is not an object.
 _LEAST_SHARE = 0.02
-# A camera's ramps along edges are no wider than this [m].
+# The slopes that cameras draw along edges are not wider than this [m].
 _RAMP = 0.005
-# A table is seen within this distance [m] of what lies on it.
+# The table must be visible within this distance of an object [m].
 _AROUND = 0.01
 _EXTREMES = (ndimage.minimum, ndimage.maximum)
 
@@ -48,13 +48,16 @@ class Blob(NamedTuple):
     mask: Flags
     """Its pixels, shape (rows, columns)."""
     pixels: int
-    """How many they are."""
+    """Number of its pixels."""
 
 
 def least_height(heights: Array, *, noise: float) -> float:
-    """Return how far [m] a smoothed surface must rise to be more than the table's noise.
+    """Return the height [m] above which a smoothed surface is more than the table's noise.
 
-    heights: smoothed [m], shape (rows, columns); noise: of a single point [m].
+    Args:
+        heights: Smoothed heights [m], shape (rows, columns).
+        noise: Standard deviation of the height of a point [m].
+
     """
     flat = np.abs(heights[np.abs(heights) < max(3.0 * noise, _LEAST_HEIGHT)])
     left = 1.4826 * float(np.median(flat)) if len(flat) else 0.0
@@ -62,12 +65,12 @@ def least_height(heights: Array, *, noise: float) -> float:
 
 
 def over_shadows(view: HeightMap, heights: Array, raised: Flags) -> tuple[Array, Flags]:
-    """Return heights [m] and raised pixels that go on where nothing is seen between parts.
+    """Return heights [m] and raised pixels, continued across gaps in which nothing is seen.
 
-    A high part hides what is low behind it from a tilted camera, and shiny or clear
-    parts are not seen at all: a gap there does not part an object.
+    A high part hides low parts behind it from a tilted camera, and shiny or transparent parts are
+    not seen at all; such a gap does not divide an object.
     """
-    # Eroded, so that a thread of pixels along a shadow's end does not count as a joint.
+    # Eroded, so that a thread of pixels at the end of a shadow does not connect two parts.
     labels, _ = ndimage.label(ndimage.minimum_filter(raised, 5))
     sizes = np.bincount(labels.ravel())
     sizes[0] = 0
@@ -80,22 +83,27 @@ def over_shadows(view: HeightMap, heights: Array, raised: Flags) -> tuple[Array,
     near = np.pad(away <= radius, 1, constant_values=True)
     between = ndimage.distance_transform_edt(near)[1:-1, 1:-1] > radius
     gaps, count = ndimage.label(between & ~view.seen & ~raised)
-    # Keep the gaps that have different parts for neighbours.
-    beside = gaps * (away < 6.0)
+    # Keep the gaps between different parts.
+    rim = gaps * (away < 6.0)
     numbers = np.arange(1, count + 1)
     owners = labels[j, i]
-    first, last = (np.asarray(f(owners, beside, numbers)) for f in _EXTREMES)
+    first, last = (np.asarray(f(owners, rim, numbers)) for f in _EXTREMES)
     hidden = np.isin(gaps, numbers[first != last])
-    # Up to the parts: along a gap's sides the smoothing has drawn in the table.
+    # Extend up to the parts: smoothing has lowered the pixels along a gap to the table.
     hidden = ndimage.maximum_filter(hidden, 7) & between & ~raised
     return np.where(hidden, heights[j, i], heights), raised | hidden
 
 
 def chosen_blob(view: HeightMap, heights: Array, chosen: Flags) -> tuple[Array, list[Blob]]:
-    """Return the heights [m] and the one thing that the chosen points are.
+    """Return the heights [m] and the one object that the chosen points show.
 
-    chosen: which points of the cloud are the object, shape (n,). However low it is, it is
-    higher than the table.
+    The object is above the table however low its points are.
+
+    Args:
+        view: The height map.
+        heights: Smoothed heights [m], shape (rows, columns).
+        chosen: Which points of the cloud are on the object, shape (n,).
+
     """
     inside = view.indices >= 0
     counts = np.bincount(view.indices[inside], minlength=heights.size)
@@ -109,9 +117,9 @@ def chosen_blob(view: HeightMap, heights: Array, chosen: Flags) -> tuple[Array, 
 
 
 def blobs_above(view: HeightMap, heights: Array, least: float) -> list[Blob]:
-    """Return the things that rise more than `least` [m], the largest first.
+    """Return the objects that rise more than `least` [m], the largest first.
 
-    What rises a little less belongs to a thing next to it.
+    Adjacent pixels that are slightly lower belong to the object, too.
     """
     weak = heights > _WEAK * least
     reach = max(1, round(0.5 * _GAP / view.pixel))
@@ -128,11 +136,11 @@ def blobs_above(view: HeightMap, heights: Array, least: float) -> list[Blob]:
 
 
 def _trimmed(view: HeightMap, heights: Array, mask: Flags, least: float) -> Blob:
-    """Return a thing without the ramps that a camera sees around it.
+    """Return an object without the slopes that a camera sees around it.
 
-    Stereo cameras draw an edge as a slope, and a tilted one sees the wall below it: the
-    edge is where half the height is reached. Low parts that lie beside high ones stay,
-    but for waves of the table that lap at a thing many times higher.
+    Stereo cameras draw an edge as a slope, and a tilted camera sees the wall below it: the edge is
+    where half of the height is reached. Low parts next to high ones are kept, except unevenness of
+    the table next to a much higher object.
     """
     radius = max(1, round(_RAMP / view.pixel))
     j, i = np.nonzero(mask)
@@ -147,35 +155,34 @@ def _trimmed(view: HeightMap, heights: Array, mask: Flags, least: float) -> Blob
     inner = ndimage.minimum_filter(on_it, size=2 * radius + 1, mode="constant")
     kept = np.zeros_like(mask)
     trimmed = on_it & ((local > 0.5 * top) | inner)
-    # Rather a ramp too many than a thin part cut off.
+    # A slope too many is better than a thin part cut off.
     whole = largest_part(trimmed).sum() > 0.9 * trimmed.sum()
     kept[box] = _without_spurs(trimmed if whole else on_it)
     return Blob(kept, int(kept.sum()))
 
 
 def _without_spurs(mask: Flags) -> Flags:
-    """Return a mask without what is two pixels thin, unless the object itself is that thin."""
+    """Return a mask without parts up to two pixels wide, unless the object itself is that thin."""
     opened: Flags = ndimage.binary_opening(mask, np.ones((3, 3)))
     return opened if opened.sum() > 0.97 * mask.sum() else mask
 
 
 def is_among(view: HeightMap, mask: Flags) -> bool:
-    """Return whether enough is seen around an object's pixels for it to lie on a table."""
+    """Return whether enough is seen around an object for it to stand on a table."""
     width = 2 * max(2, round(_AROUND / view.pixel)) + 1
     around = ndimage.maximum_filter(mask, width) & ~ndimage.maximum_filter(mask, 3)
-    # A shadow may hide half of it.
+    # A shadow may hide more than half of it.
     return bool(around.any() and view.seen[around].mean() > 0.3)
 
 
 def trace_footprint(view: HeightMap, mask: Flags) -> Footprint:
     """Return the footprint of an object's pixels, in the height map's coordinates [m].
 
-    A hole stays one where the table is seen through it; where nothing is seen, the
-    object is taken to go on.
+    A hole is kept if the table is seen through it, and filled if nothing is seen.
     """
     solid = mask
     if largest_part(solid).sum() < 0.95 * solid.sum():
-        # Bridge what the camera lost between the parts, and only then: it rounds corners.
+        # Bridge what the camera lost between the parts, but only if needed: it rounds corners.
         radius = 1 + max(1, round(0.5 * _GAP / view.pixel))
         pad = radius + 1
         solid = ndimage.binary_closing(np.pad(solid, pad), _disc(radius))[pad:-pad, pad:-pad]
@@ -184,13 +191,13 @@ def trace_footprint(view: HeightMap, mask: Flags) -> Footprint:
     if count:
         seen = ndimage.mean(view.seen, labels, np.arange(1, count + 1))
         solid = solid | np.isin(labels, 1 + np.flatnonzero(np.asarray(seen) <= 0.5))
-    # Images have their first row at the top, height maps at the bottom.
+    # Row 0 is at the top of an image, but at the bottom of a height map.
     outline, holes = mask_footprint(solid[::-1], pixel_size=view.pixel)
     return Footprint(view.origin + outline, tuple(view.origin + hole for hole in holes))
 
 
 def _disc(radius: int) -> Flags:
-    """Return a disc of pixels."""
+    """Return a disc as a boolean image, shape (2 radius + 1, 2 radius + 1)."""
     j, i = np.ogrid[-radius : radius + 1, -radius : radius + 1]
     disc: Flags = i * i + j * j <= radius * radius + 1
     return disc

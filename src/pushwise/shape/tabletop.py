@@ -1,4 +1,4 @@
-"""A cloud over its table: which way is up, and what stands there."""
+"""`Tabletop`: a cloud with its table, which side of it is up, and the objects on it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ _FEWEST_POINTS = 10
 
 
 class Tabletop(NamedTuple):
-    """A cloud over its table."""
+    """A cloud seen from above its table."""
 
     table: Plane
     noise: float
+    """Standard deviation of the table's points from its plane [m]."""
     axes: Array
-    """Two directions along the table and its normal, shape (3, 3), one a row."""
+    """Two directions along the table and its normal, shape (3, 3), one per row."""
     view: HeightMap
     heights: Array
     """Smoothed [m], shape (rows, columns)."""
     blobs: list[Blob]
-    """What stands on it, the largest first."""
+    """The objects on the table, the largest first."""
     below: int
-    """How many pixels lie as far below the table as an object would above."""
+    """Number of pixels as far below the table as an object would be above it."""
 
 
 def find_tabletop(
@@ -46,14 +47,22 @@ def find_tabletop(
     table: Plane | None,
     min_height: float | None,
 ) -> Tabletop:
-    """Find the table when it is not given, and what rises above it."""
+    """Find the table, unless it is given, and the objects on it.
+
+    Args:
+        cloud: Finite points [m], shape (n, 3).
+        chosen: Which points are on the object, shape (n,), where that is known.
+        table: The table, where it is known.
+        min_height: Least height of an object [m]; None for what the noise allows.
+
+    """
     if table is not None:
         near = np.abs(table.heights(cloud))
         near = near[near < 0.006]
         noise = 1.4826 * float(np.median(near)) if len(near) > 0.1 * len(cloud) else 0.0
         surface = _seen_from(table, noise, cloud, chosen, min_height)
         if surface is None:
-            raise PushwiseError("nothing in the cloud stands out from the table that is given.")
+            raise PushwiseError("nothing in the cloud rises above the given table.")
         return surface
     found = find_table(cloud if chosen is None or chosen.all() else cloud[~chosen])
     if found is not None:
@@ -63,16 +72,16 @@ def find_tabletop(
                 return surface
         elif (np.abs(found.plane.heights(cloud)) < 0.02).mean() > 0.5:
             raise PushwiseError(
-                "all points lie on one plane, and nothing stands out from it; if they are the top "
-                "of a flat object, give the table's plane, such as table=(0, 0, 1, 0) for z = 0."
+                "all points lie on one plane, and nothing rises above it; if they are the top of a "
+                "flat object, give the table's plane, such as table=(0, 0, 1, 0) for z = 0."
             )
     if np.median(cloud[:, 2]) > 0.0:
-        # No table in sight: the cloud is the object alone, in the table's own frame.
+        # Without a table, the cloud is the object alone in a frame with z up from the table.
         surface = _seen_from(Plane((0.0, 0.0, 1.0, 0.0)), 0.0, cloud, chosen, min_height)
         if surface is not None:
             return surface
     raise PushwiseError(
-        "found no table in the cloud and no object above z = 0; "
+        "found neither a table in the cloud nor an object above z = 0; "
         "give the table's plane as table=(a, b, c, d), a x + b y + c z + d = 0."
     )
 
@@ -84,7 +93,7 @@ def _seen_from(
     chosen: Flags | None,
     min_height: float | None,
 ) -> Tabletop | None:
-    """Look down on a table from its upper side; None when nothing stands out there."""
+    """Return a table seen from its upper side, or None if nothing rises above it."""
     axes = _axes(table.normal)
     heights = table.heights(cloud)
     if (np.abs(heights) < FARTHEST).sum() < _FEWEST_POINTS:
@@ -107,8 +116,8 @@ def _either_side(
     chosen: Flags | None,
     min_height: float | None,
 ) -> Tabletop | None:
-    """Look down on the side of a plane that something stands on."""
-    # Most clouds are in the camera's frame, and the camera is over the table.
+    """Return a plane seen from the side on which objects stand, or None if there are none."""
+    # Most clouds are in the frame of a camera above the table, so try the camera's side first.
     plane = found.plane if found.plane.offset < 0.0 else found.plane.flipped()
     first = _seen_from(plane, found.noise, cloud, chosen, min_height)
     if first is not None and first.blobs[0].pixels >= first.below:
@@ -121,14 +130,14 @@ def _either_side(
 
 def _along(points: Array, axes: Array) -> Array:
     """Return the coordinates (n, k) of points (n, 3) along axes (k, 3)."""
-    # Threads, which a product of matrices would start, only wait for each other here.
+    # Unlike a matrix product this starts no threads, which would only wait for each other.
     along: Array = np.einsum("ij,kj->ik", points, axes)
     return along
 
 
 def _axes(normal: Array) -> Array:
-    """Return two directions along a table and its normal, shape (3, 3), right-handed."""
-    # The cloud's own x axis where it can be, so that tables in the table's frame keep theirs.
+    """Return two directions along a table and its normal as rows, shape (3, 3), right-handed."""
+    # Follow the cloud's x axis if possible, which keeps the axes of clouds in a table's frame.
     along = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
     x = along - (along @ normal) * normal
     x /= np.linalg.norm(x)

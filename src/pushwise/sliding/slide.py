@@ -27,6 +27,7 @@ from pushwise.planning.plan import Plan, plan
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
+from pushwise.shape.scan_options import ScanOptions
 from pushwise.sliding.explore import explore
 from pushwise.sliding.follow import End, Followed, follow
 from pushwise.sliding.outcome import Found, Outcome, Phase, Settings, Target
@@ -170,7 +171,8 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
     seen = world.observe()
     x, y, theta = seen.pose
     cos, sin = np.cos(theta), np.sin(theta)
-    scan = Scan.from_points(seen.points, table=(0.0, 0.0, 1.0, 0.0), axis=(cos, sin, 0.0))
+    options = ScanOptions(table=(0.0, 0.0, 1.0, 0.0), axis=(cos, sin, 0.0))
+    scan = Scan.from_points(seen.points, options)
     turn = np.array([[cos, -sin], [sin, cos]])
     origin = (scan.frame[:2, 3] - [x, y]) @ turn
     cells = scan.grid

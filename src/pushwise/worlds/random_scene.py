@@ -10,7 +10,7 @@ from pushwise import objects, worlds
 from pushwise.checks import non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
-from pushwise.model_files import load
+from pushwise.object_files import read_object
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.records.record import Noise
@@ -70,7 +70,7 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
         )
     if path.suffix.lower() != ".json":
         return _uneven(scan_file(path)[0].grid, rng)
-    known = load(path)
+    known = read_object(path)
     if isinstance(known, ObjectModel):
         return known
     return _uneven(known if isinstance(known, CellGrid) else known.grid, rng)

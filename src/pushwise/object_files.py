@@ -1,0 +1,200 @@
+"""Grids, scans and models as JSON documents that a person can read, one cell per line.
+
+`model_files` adds what is believed about a model. Worlds, which must not know anything about
+identification, read their objects from here.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pushwise.checks import finite_array, non_negative_integer, non_negative_number
+from pushwise.errors import PushwiseError
+from pushwise.physics.model import ObjectModel
+from pushwise.shape.grid import CellGrid
+from pushwise.shape.plane import Plane
+from pushwise.shape.scan import Dropped, Scan
+from pushwise.typing import Array
+
+__all__ = [
+    "document_text",
+    "json_number",
+    "object_document",
+    "parse_object",
+    "read_document",
+    "read_object",
+]
+
+_FORMAT = "pushwise"
+_VERSION = 1
+_UNITS = "m, kg"
+_COLUMNS = {
+    "grid": ["x", "y", "height"],
+    "scan": ["x", "y", "height"],
+    "model": ["x", "y", "height", "mass", "friction"],
+}
+_FIELDS = ["format", "version", "kind", "units", "cell_size", "columns", "cells", "outline"]
+_SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
+# What else may stand in the file of a model; `model_files` reads it.
+_MODEL_EXTRAS = ["known"]
+
+
+def read_object(path: Path | str) -> CellGrid | ObjectModel | Scan:
+    """Read a grid, a model or a scan; an error names the file and the faulty field."""
+    try:
+        return parse_object(read_document(Path(path)))
+    except PushwiseError as error:
+        raise PushwiseError(f"{path}: {error}") from None
+
+
+def object_document(value: CellGrid | ObjectModel | Scan) -> dict[str, Any]:
+    """Return the fields of the JSON document that describes a grid, a model or a scan."""
+    if isinstance(value, CellGrid):
+        kind, grid = "grid", value
+    elif isinstance(value, Scan):
+        kind, grid = "scan", value.grid
+    elif isinstance(value, ObjectModel):
+        kind, grid = "model", value.grid
+    else:
+        raise PushwiseError(
+            "only a CellGrid, an ObjectModel, a Belief or a Scan can be saved; "
+            f"got {type(value).__name__}."
+        )
+    columns = [*grid.centres.T, grid.heights]
+    if isinstance(value, ObjectModel):
+        columns += [value.mass, value.friction]
+    fields: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "kind": kind,
+        "units": _UNITS,
+        "cell_size": grid.cell_size,
+        "columns": _COLUMNS[kind],
+        "cells": np.stack(columns, axis=1).tolist(),
+        "outline": grid.outline.tolist(),
+    }
+    if isinstance(value, Scan):
+        fields |= {
+            "frame": value.frame.tolist(),
+            "holes": [hole.tolist() for hole in value.holes],
+            "table": list(value.table.coefficients),
+            "noise": value.noise,
+            "points": value.points,
+            "dropped": [group._asdict() for group in value.dropped],
+        }
+    return fields
+
+
+def document_text(fields: dict[str, Any]) -> str:
+    """Return a document as JSON text with one field per line, and one row per line in lists."""
+    lines = [f"  {json.dumps(name)}: {_field_text(field)}" for name, field in fields.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _field_text(field: object) -> str:
+    """Return a field as JSON; each row of a list of rows has its own line."""
+    if isinstance(field, list) and field and isinstance(field[0], list | dict):
+        rows = ",\n".join(f"    {json.dumps(row)}" for row in field)
+        return f"[\n{rows}\n  ]"
+    return json.dumps(field)
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Return the document in a JSON file, after checking its format and version."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PushwiseError("there is no such file.") from None
+    except OSError as error:
+        raise PushwiseError(f"cannot be read ({error.strerror}).") from None
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise PushwiseError(f"not a JSON file ({reason}).") from None
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise PushwiseError(f'format must be "{_FORMAT}": Pushwise did not write this file.')
+    if document.get("version") != _VERSION:
+        raise PushwiseError(
+            f"version must be {_VERSION}, the one this release reads; "
+            f"it is {document.get('version')!r}."
+        )
+    return document
+
+
+def parse_object(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
+    """Return the grid, model or scan that a document describes, after checking its fields."""
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in _COLUMNS:
+        raise PushwiseError(f"kind must be one of {', '.join(_COLUMNS)}; it is {kind!r}.")
+    required = _FIELDS + (_SCAN_FIELDS if kind == "scan" else [])
+    for name in required:
+        if name not in document:
+            raise PushwiseError(f"{name} is missing.")
+    allowed = required + (_MODEL_EXTRAS if kind == "model" else [])
+    if unknown := [name for name in document if name not in allowed]:
+        raise PushwiseError(f"{unknown[0]!r} is not a field of a {kind}.")
+    if document["units"] != _UNITS:
+        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
+    columns = _COLUMNS[kind]
+    if document["columns"] != columns:
+        raise PushwiseError(f"columns of a {kind} must be {', '.join(columns)}.")
+    cells = finite_array("cells", document["cells"], ("n", len(columns)))
+    size = json_number("cell_size", document["cell_size"])
+    grid = CellGrid(cells[:, :2], size, cells[:, 2], document["outline"])
+    if kind == "model":
+        return ObjectModel(grid, cells[:, 3], cells[:, 4])
+    return _scan(grid, document) if kind == "scan" else grid
+
+
+def json_number(name: str, value: object) -> float:
+    """Return a number as a float; the integers of JSON may be too long for one."""
+    number: Array = finite_array(name, value, ())  # type: ignore[arg-type]
+    return float(number)
+
+
+def _scan(grid: CellGrid, document: dict[str, Any]) -> Scan:
+    """Return the scan a document describes."""
+    frame = finite_array("frame", document["frame"], (4, 4))
+    turn = frame[:3, :3]
+    rigid = np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) and np.linalg.det(turn) > 0.0
+    if not rigid or frame[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        raise PushwiseError("frame must be a rotation and a translation, last row 0, 0, 0, 1.")
+    return Scan(
+        grid=grid,
+        frame=frame,
+        holes=tuple(
+            finite_array(f"holes[{at}]", hole, ("k", 2))
+            for at, hole in enumerate(_list("holes", document["holes"]))
+        ),
+        table=Plane(document["table"]),
+        noise=non_negative_number("noise", json_number("noise", document["noise"])),
+        points=non_negative_integer("points", document["points"]),
+        dropped=tuple(
+            _dropped(f"dropped[{at}]", group)
+            for at, group in enumerate(_list("dropped", document["dropped"]))
+        ),
+    )
+
+
+def _dropped(name: str, value: object) -> Dropped:
+    """Return one entry of the points that a scan dropped."""
+    if not isinstance(value, dict) or set(value) != set(Dropped._fields):
+        raise PushwiseError(f"{name} must have the fields {', '.join(Dropped._fields)}.")
+    if not isinstance(value["what"], str):
+        raise PushwiseError(f"{name}.what must be text; it is {value['what']!r}.")
+    share = json_number(f"{name}.share", value["share"])
+    return Dropped(
+        value["what"],
+        non_negative_integer(f"{name}.points", value["points"]),
+        non_negative_number(f"{name}.share", share),
+    )
+
+
+def _list(name: str, value: object) -> list[Any]:
+    """Return a list."""
+    if not isinstance(value, list):
+        raise PushwiseError(f"{name} must be a list; it is {value!r:.40}.")
+    return value
