@@ -100,7 +100,7 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
         (
             [*GOOD, GOOD[0].replace("0", "1", 1), GOOD[1].replace("0", "1", 1), *GOOD],
             NAMES,
-            "line 6: push 0 begins again after it began on line 2",
+            "line 6: push 0 appears again after its rows from line 2 on",
         ),
         ([GOOD[0], "0,1,nan,0,0,0,0"], NAMES, "line 3: x must be a finite number; got 'nan'"),
         ([GOOD[0], "0,1,,0,0,0,0"], NAMES, "line 3: x must be a finite number; got ''"),
