@@ -1,6 +1,7 @@
 """Recordings in CSV files and in files of the MIT push dataset, and the command that reads them."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,37 @@ def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None
     facts = json.loads(said)
     assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
     assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "purpose"),
+    [("h5py", "push.h5", "reading HDF5 files"), ("rosbags", "run.bag", "reading ROS bags")],
+)
+def test_a_missing_reader_is_named_with_its_extra(
+    package: str, name: str, purpose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Say what to install when the package that reads a kind of file is not there."""
+    (tmp_path / name).touch()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(PushwiseError) as caught:
+        pw.read_recordings(tmp_path / name)
+    assert str(caught.value) == (
+        f"{purpose} needs the package {package}; install it with: pip install "
+        "'pushwise[recordings]'"
+    )
+
+
+def test_the_command_takes_options_for_one_kind_of_file(tmp_path: Path) -> None:
+    """Refuse topics together with columns, and either for a file of another kind."""
+    path = mit_file(tmp_path, ".json", mit_tables())
+    for options, message in (
+        (("--object", "/box", "--unit", "x=mm"), "topics are for ROS bags, --column and --unit"),
+        (("--object", "/box"), f"topics are options for ROS bags; {path} is not a ROS bag"),
+        (("--unit", "x=mm"), f"columns and units are for CSV files; {path} is not a CSV file"),
+    ):
+        code, _, errors = pushwise("convert", path, *options)
+        assert code == 1
+        assert message in errors
 
 
 def test_the_command_says_why_all_pushes_are_left_out(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def _frame_of(bag: _Bag, topic: str) -> str:
 
 
 def _messages(bag: _Bag, topic: str) -> list[tuple[int, Any]]:
-    """Return the messages of a topic, of which there must be some."""
+    """Return the messages of a topic; a topic without any is refused."""
     if topic not in bag.messages:
         raise PushwiseError(f"{bag.path}: {topic} has no messages; {_listed(bag)}.")
     return bag.messages[topic]

@@ -1,4 +1,4 @@
-"""Segmentation of a finger's path into straight stretches, each of which may be a push.
+"""Segmentation of a finger's path into straight stretches, the candidates for pushes.
 
 A `Push` is a straight line at constant velocity. A finger moved by a robot speeds up, slows down
 and turns, so its path over time is split at corners until each part is within a tolerance of its
