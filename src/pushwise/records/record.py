@@ -73,7 +73,7 @@ class PushRecord:
         fell: bool = False,
         source: str = "",
     ) -> None:
-        """Check and copy the arrays; without a finger path, the finger moved as the push says."""
+        """Check and copy the arrays; without `finger`, it moved as the push commands."""
         if not isinstance(push, Push | ForcePush):
             raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
         set_field = object.__setattr__

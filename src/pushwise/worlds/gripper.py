@@ -107,7 +107,7 @@ def _aim(model: ObjectModel, pose: Array, table: Table) -> tuple[Array, Array]:
         out = (beyond > 0.0) & (beyond < 2.0 * _JAW[0])
         for s in np.unique(place[out].round(3)) if out.any() else place[np.argmax(beyond)][None]:
             count = int(np.sum(out & (np.abs(place - s) < _JAW[1])))
-            # Among positions with equally much to hold, the nearest to the object's middle.
+            # Among positions with equally many cells to hold, the nearest to the object's middle.
             score = (count, -abs(float(s - place.mean())))
             if score > best[:2]:
                 best = (*score, a + s * along + _CLEARANCE * outward, -outward)

@@ -151,7 +151,7 @@ def _read(path: Path, chosen: list[str]) -> _Bag:
                 message = reader.deserialize(raw, connection.msgtype)
                 messages.setdefault(connection.topic, []).append((arrival, message))
     except Exception as error:
-        # Damaged bags make the reader, SQLite and the decompressors raise whatever they like.
+        # For damaged bags the reader, SQLite and the decompressors raise errors of many kinds.
         raise PushwiseError(
             f"{path} cannot be read as a ROS bag: {_sentence(error)}; if it was cut short, try to "
             "repair it with `rosbag reindex`, `ros2 bag reindex` or `mcap recover`."

@@ -62,7 +62,7 @@ def _json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise PushwiseError(f"{path} cannot be read as JSON: {error}.") from None
     if not isinstance(document, dict):
-        raise PushwiseError(f"{path} must hold the tables {', '.join(_TABLES)} by name.")
+        raise PushwiseError(f"{path} must be a JSON object with the tables {', '.join(_TABLES)}.")
     _check_names(path, list(document))
     return document
 

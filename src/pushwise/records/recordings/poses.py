@@ -96,7 +96,7 @@ def here(count: int) -> Array:
 def placed(poses: Poses, t: Array) -> Flags:
     """Return at which of the times (k,) the frame of sorted poses has a known pose.
 
-    It has between two of them that are not separated by a gap. A single pose holds at all times.
+    It is known between two poses that are not separated by a gap. A single pose is always valid.
     """
     return seen_at(poses.t, t) if len(poses.t) > 1 else np.ones(len(t), bool)
 

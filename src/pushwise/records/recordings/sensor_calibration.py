@@ -119,7 +119,7 @@ class ForceCalibration:
         return self._sign * (mean if air is None else mean - air)
 
     def notes(self) -> list[str]:
-        """Return what was done to the forces, in sentences."""
+        """Return sentences that describe what was done to the forces."""
         notes = []
         if self._sign < 0.0:
             notes.append(
@@ -146,7 +146,7 @@ def felt(force: Array, noise: Noise) -> bool:
 def _air(recording: Recording, still: float) -> Array | None:
     """Return the force [N] measured while the finger moves and the object does not, shape (2,).
 
-    None if the recording has hardly any such time.
+    None if the recording has too few such samples.
     """
     assert recording.force is not None
     t = recording.finger.t
