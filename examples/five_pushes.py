@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 import pushwise as pw
-from pushwise.records.record import Noise
 from pushwise.show.figures import plot_maps
 from pushwise.sliding.random_push import draw_push
 
 thing = pw.objects.load("hammer")  # the truth, hidden in the world
 table, finger = pw.Table.rectangle(2.0, 2.0), pw.Finger()
-world = pw.worlds.MuJoCo(thing, table, noise=Noise(position=1e-3, angle=5e-3), finger=finger)
+camera = pw.worlds.Sensing(pw.Noise(position=1e-3, angle=5e-3))
+world = pw.worlds.MuJoCo(thing, table, sensing=camera, finger=finger)
 
 rng = np.random.default_rng(3)
 records = []

@@ -6,11 +6,11 @@ Run: python examples/next_push.py
 import numpy as np
 
 import pushwise as pw
-from pushwise.records.record import Noise
 from pushwise.sliding.random_push import draw_push
 
 thing = pw.objects.load("hammer")
-world = pw.worlds.Ideal(thing, noise=Noise(position=1e-3, angle=5e-3))
+camera = pw.worlds.Sensing(pw.Noise(position=1e-3, angle=5e-3))
+world = pw.worlds.Ideal(thing, sensing=camera)
 rng = np.random.default_rng(0)
 
 

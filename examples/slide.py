@@ -6,10 +6,10 @@ Run: python examples/slide.py crimp
 import sys
 
 import pushwise as pw
-from pushwise.worlds.random_scene import stage
 
 table = pw.Table.rectangle(1.0, 0.7)
-world = stage(sys.argv[1] if len(sys.argv) > 1 else "crimp", table, world="ideal", seed=1)
+what = sys.argv[1] if len(sys.argv) > 1 else "crimp"
+world = pw.worlds.random_world(what, table, world="ideal", seed=1)
 outcome = pw.slide(world, table)
 
 print(outcome.found.summary())

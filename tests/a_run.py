@@ -22,7 +22,8 @@ def a_run() -> Path:
     folder = Path(home) / "run"
     table = pw.Table()
     thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
-    world = pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), noise=Noise(2e-4, 1e-3), rate=20.0)
+    camera = pw.worlds.Sensing(Noise(2e-4, 1e-3), rate=20.0)
+    world = pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), sensing=camera)
     journal = RunFolder(folder, {"object": "crimp", "world": "ideal"})
     pw.slide(world, table, settings=Settings(explore=3), journal=journal)
     return folder

@@ -18,7 +18,7 @@ def pushed(name: str, seed: int, pushes: int = 10) -> tuple[Thing, tuple[pw.Push
     """Push an object with random masses at random in the Ideal world; poses alone are seen."""
     rng = np.random.default_rng(seed)
     thing = pw.objects.load(name).sample(rng)
-    world = pw.worlds.Ideal(thing, seed=seed, noise=NOISE)
+    world = pw.worlds.Ideal(thing, seed=seed, sensing=pw.worlds.Sensing(NOISE))
     records = []
     pose = np.zeros(3)
     for _ in range(pushes):

@@ -25,7 +25,7 @@ def hammer(folder: Path) -> None:
     table = pw.Table()
     thing = pw.objects.load("hammer").sample(np.random.default_rng(2))
     noise = Noise(position=5e-4, angle=3e-3)
-    world = pw.worlds.MuJoCo(thing, table, pose=(0.1, 0.05, 0.4), noise=noise)
+    world = pw.worlds.MuJoCo(thing, table, pose=(0.1, 0.05, 0.4), sensing=pw.worlds.Sensing(noise))
     pw.slide(world, table, journal=RunFolder(folder, {"object": "hammer", "world": "mujoco"}))
 
 

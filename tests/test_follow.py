@@ -56,7 +56,10 @@ def test_noise_is_corrected() -> None:
     rng = np.random.default_rng(0)
     for method in ("batch", "gradient"):
         world = pw.worlds.Ideal(
-            HAMMER.sample(rng), TABLE, noise=Noise(0.001, 0.005), direction_error=0.05
+            HAMMER.sample(rng),
+            TABLE,
+            sensing=pw.worlds.Sensing(Noise(0.001, 0.005)),
+            direction_error=0.05,
         )
         done = follow(world, HAMMER.model, GOAL, TABLE, method=method)
         assert done.reached, done.end

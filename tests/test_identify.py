@@ -104,7 +104,7 @@ def test_measured_forces_tell_the_load_and_claim_no_more() -> None:
     """Find the friction load to 5 % from forces of slow pushes; doubt the mass honestly."""
     rng = np.random.default_rng(4)
     thing = pw.objects.load("box").sample(rng)
-    world = pw.worlds.Ideal(thing, seed=4, noise=Noise(1e-3, 5e-3, 0.05))
+    world = pw.worlds.Ideal(thing, seed=4, sensing=pw.worlds.Sensing(Noise(1e-3, 5e-3, 0.05)))
     records = []
     pose = np.zeros(3)
     for _ in range(4):
@@ -206,7 +206,7 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
         [(0.0, 0.0), (0.12, 0.0), (0.12, 0.08), (0.0, 0.08)], cell_size=0.04
     )
     truth = pw.ObjectModel(grid, 0.05 * np.arange(1.0, grid.n_cells + 1.0), 0.4)
-    world = pw.worlds.Ideal(truth, rate=10.0)
+    world = pw.worlds.Ideal(truth, sensing=pw.worlds.Sensing(rate=10.0))
     record = world.push(pw.Push((-0.02, 0.02), (0.1, 0.0), 1.0))
     steps: list[int] = []
     twice = [

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pushes")
     rng = np.random.default_rng(3)
     thing = pw.objects.load("box").sample(rng)
-    world = pw.worlds.Ideal(thing, seed=3, noise=NOISE, rate=20.0)
+    world = pw.worlds.Ideal(thing, seed=3, sensing=pw.worlds.Sensing(NOISE, rate=20.0))
     records = []
     pose = np.zeros(3)
     for _ in range(4):
@@ -134,7 +134,7 @@ def test_one_push_several_logs_and_another_method(
         (("missing.json", "log.csv"), "there is no such file"),
         (("log.csv", "log.csv"), "not a JSON file"),
         (("grid.json", "grid.json"), "a log is a .csv file"),
-        (("grid.json", "one.csv", "thick.csv"), "identify from logs of one finger"),
+        (("grid.json", "one.csv", "thick.csv"), "use logs made with one finger"),
         (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
         (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be a share"),
         (("grid.json", "log.csv", "--method", "magic"), "method must be one of refine"),

@@ -93,14 +93,18 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
         (["0,0,0,0,0,-100,0", GOOD[1]], NAMES, "line 2: finger_x must be in metres; -100 looks"),
         (["0,0,0,0,0,0,0", "0,0.1,0,0,0,1,0"], NAMES, "line 3: the finger moves at 10 m/s"),
         ([GOOD[0], "0,1000,0.1,0,0,0,0"], NAMES, "2: the finger of push 0 moves at 0.1 mm/s; pos"),
-        ([GOOD[0], '0,1,"0,' + "0" * 140_000], NAMES, "line 3: no row .* look for a stray quote"),
+        (
+            [GOOD[0], '0,1,"0,' + "0" * 140_000],
+            NAMES,
+            "line 3: not a row .* look for a stray quote",
+        ),
         ([GOOD[0], "0,1,0,0,90,0,0"], NAMES, "line 3: theta must be in radians; 90 looks like deg"),
         ([GOOD[0], "0,0,0,0,0,0,0"], NAMES, "line 3: t must increase within push 0; 0 follows 0"),
         ([*GOOD, "1,0,0,0,0,0,0"], NAMES, "line 4: push 1 has one row; give at least two"),
         (
             [*GOOD, GOOD[0].replace("0", "1", 1), GOOD[1].replace("0", "1", 1), *GOOD],
             NAMES,
-            "line 6: push 0 begins again after it began on line 2",
+            "line 6: push 0 appears again after its rows from line 2 on",
         ),
         ([GOOD[0], "0,1,nan,0,0,0,0"], NAMES, "line 3: x must be a finite number; got 'nan'"),
         ([GOOD[0], "0,1,,0,0,0,0"], NAMES, "line 3: x must be a finite number; got ''"),
@@ -133,7 +137,7 @@ def test_a_torn_line_is_ignored_with_a_warning(tmp_path: Path) -> None:
         torn = tmp_path / f"torn{cut}.csv"
         torn.write_bytes(path.read_bytes()[:-cut])
         torn.with_suffix(".json").write_bytes(path.with_suffix(".json").read_bytes())
-        with pytest.warns(PushwiseWarning, match=r"line 6 is left out, .* no line end; add one"):
+        with pytest.warns(PushwiseWarning, match=r"line 6 is ignored, .* no line end; add one"):
             (record,) = pw.PushLog.load(torn)
         assert record.pose.tolist() == a_record(5).pose[:4].tolist()
 
@@ -143,7 +147,7 @@ def test_a_push_that_lacks_the_last_line_says_so(tmp_path: Path) -> None:
     path = written(tmp_path, *GOOD, "1,0,0,0,0,-0.1,0", "1,1,0.1,0,0,0,0")
     path.with_suffix(".json").write_text('{"format": "pushwise log 1"}', encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").rstrip(), encoding="utf-8")
-    with pytest.raises(PushwiseError, match=r"push 1 has one row; .*; line 5 is left out, .* add"):
+    with pytest.raises(PushwiseError, match=r"push 1 has one row; .*; line 5 is ignored, .* add"):
         pw.PushLog.load(path)
 
 
@@ -180,7 +184,7 @@ def test_what_no_log_can_hold_is_refused(tmp_path: Path) -> None:
             writer.append(a_record(3, force=False))
     with pytest.raises(PushwiseError, match="exists; a log never overwrites a file"):
         pw.PushLog().save(tmp_path / "log.csv")
-    with pytest.raises(PushwiseError, match=r"a log is a .csv file"):
+    with pytest.raises(PushwiseError, match=r"a log must be a .csv file"):
         pw.PushLog().save(tmp_path / "log.txt")
 
 

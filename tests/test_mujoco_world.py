@@ -10,7 +10,6 @@ import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.experiments.referee import cases, judge
 from pushwise.geometry.polygon import placed
-from pushwise.worlds.random_scene import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
@@ -138,7 +137,7 @@ def test_a_jaw_that_rocks_holds() -> None:
 
     At this pose the jaw is not touching at the very last step.
     """
-    heavy = stage("hammer", pw.Table(), world="mujoco", seed=13).truth
+    heavy = pw.worlds.random_world("hammer", pw.Table(), world="mujoco", seed=13).truth
     done = pw.worlds.grasp(heavy, (0.0311255924785514, -0.23697416994135018, 4.399033391383359))
     assert done.held
     assert done.raised > 0.09
@@ -150,4 +149,4 @@ def test_what_is_flatter_than_its_feet_is_refused() -> None:
     with pytest.raises(PushwiseError, match=r"higher than 0.5 mm; cell 0 is 0.4 mm high"):
         pw.worlds.MuJoCo(pw.ObjectModel(grid, [0.1] * 3, 0.3))
     with pytest.raises(PushwiseError, match="seed must"):
-        stage("hammer", pw.Table(), seed=-1)
+        pw.worlds.random_world("hammer", pw.Table(), seed=-1)

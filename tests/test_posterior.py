@@ -13,7 +13,7 @@ def test_the_jacobian_agrees_with_finite_differences() -> None:
     """Differentiate poses and forces of two pushes along random directions."""
     rng = np.random.default_rng(0)
     thing = pw.objects.load("box").sample(rng)
-    world = pw.worlds.Ideal(thing, rate=10.0)
+    world = pw.worlds.Ideal(thing, sensing=pw.worlds.Sensing(rate=10.0))
     # Off centre, and sticking: away from the changes of mode where there is no derivative.
     pushes = [pw.Push((-0.2, 0.03), (0.1, 0.0), 1.0), pw.Push((0.1, -0.12), (0.0, 0.1), 1.0)]
     records = []

@@ -1,6 +1,7 @@
 """Recordings in CSV files and in files of the MIT push dataset, and the command that reads them."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_columns_have_names_and_units(tmp_path: Path) -> None:
         "finger_y": "tip y",
     }
     units = {**dict.fromkeys(("x", "y", "finger_x", "finger_y"), "mm"), "theta": "deg", "t": "ms"}
-    (recording,) = pw.read_recordings(path, columns=columns, units=units)
+    (recording,) = pw.read_recordings(path, pw.CsvColumns(columns, units))
     assert recording.object.unsorted == len(rows) - 1
     want = np.array(straight_rows())
     assert recording.object.values == pytest.approx(want[:, 1:4])
@@ -89,25 +90,29 @@ def test_a_column_of_pushes_divides_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "row", "options", "message"),
     [
-        (NAMES, "0,0,0,x,0,0", {}, "data.csv, line 2: theta must be a number; got 'x'"),
-        (NAMES, "0,0,0,0,0", {}, "data.csv, line 2: a row has 6 values; got 5"),
-        ("t,x,y,yaw,a,b", "0,0,0,0,0,0", {}, "no column theta, finger_x, finger_y; it has"),
-        (NAMES, "0,0,0,0,0,0", {}, "at least two samples of the object"),
-        (NAMES, "", {}, "it has no rows"),
-        (NAMES, '"' + "0" * 140_000, {}, "line 2: no row of a CSV .* look for a stray quote"),
-        (NAMES, "0,0,0,0,0,0", {"units": {"x": "deg"}}, "x must be in m, cm, mm; got 'deg'"),
-        (NAMES, "0,0,0,0,0,0", {"columns": {"X": "x"}}, "must be one of push, t, x, .*; got 'X'"),
-        (NAMES, "0,0,0,0,0,0", {"object": "/box"}, "object is an option for ROS bags"),
-        (NAMES, "0,800,0,0,0,0\n1,900,0,0,0,0", {}, "900 looks like millimetres"),
-        (NAMES, "0,0,0,80,0,0\n1,0,0,90,0,0", {}, "in radians; 90 looks like degrees"),
+        (NAMES, "0,0,0,x,0,0", None, "data.csv, line 2: theta must be a number; got 'x'"),
+        (NAMES, "0,0,0,0,0", None, "data.csv, line 2: a row has 6 values; got 5"),
+        ("t,x,y,yaw,a,b", "0,0,0,0,0,0", None, "no column theta, finger_x, finger_y; it has"),
+        (NAMES, "0,0,0,0,0,0", None, "at least two samples of the object"),
+        (NAMES, "", None, "it has no rows"),
+        (NAMES, '"' + "0" * 140_000, None, "line 2: not a row of a CSV .* look for a stray quote"),
+        (NAMES, "0,0,0,0,0,0", pw.CsvColumns(units={"x": "deg"}), "x must be m, cm, mm; got 'deg'"),
+        (NAMES, "0,0,0,0,0,0", pw.CsvColumns({"X": "x"}), "must be one of push, t, x, .*; got 'X'"),
+        (NAMES, "0,0,0,0,0,0", pw.BagTopics("/box"), "topics are options for ROS bags"),
+        (NAMES, "0,800,0,0,0,0\n1,900,0,0,0,0", None, "900 looks like millimetres"),
+        (NAMES, "0,0,0,80,0,0\n1,0,0,90,0,0", None, "in radians; 90 looks like degrees"),
     ],
 )  # fmt: skip
 def test_bad_tables_are_refused(
-    head: str, row: str, options: dict[str, Any], message: str, tmp_path: Path
+    head: str,
+    row: str,
+    options: pw.BagTopics | pw.CsvColumns | None,
+    message: str,
+    tmp_path: Path,
 ) -> None:
     """Name the file, and the line or the column."""
     with pytest.raises(PushwiseError, match=message):
-        pw.read_recordings(table(tmp_path, head, [row]), **options)
+        pw.read_recordings(table(tmp_path, head, [row]), options)
 
 
 # Files of the MIT push dataset
@@ -161,7 +166,7 @@ def test_files_without_the_tables_are_refused(suffix: str, tmp_path: Path) -> No
     ):
         pw.read_recordings(mit_file(tmp_path, suffix, tables))
     flat = {**mit_tables(), "tip_pose": [1.0, 2.0]}
-    with pytest.raises(PushwiseError, match=r"tip_pose must be rows of a time and three numbers"):
+    with pytest.raises(PushwiseError, match=r"tip_pose must have rows of a time and three numbers"):
         pw.read_recordings(mit_file(tmp_path, suffix, flat))
     path = mit_file(tmp_path, suffix, {})
     path.write_bytes(path.read_bytes()[:3] + b"\x00{")
@@ -192,6 +197,37 @@ def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None
     facts = json.loads(said)
     assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
     assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "purpose"),
+    [("h5py", "push.h5", "reading HDF5 files"), ("rosbags", "run.bag", "reading ROS bags")],
+)
+def test_a_missing_reader_is_named_with_its_extra(
+    package: str, name: str, purpose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Say what to install when the package that reads a kind of file is not there."""
+    (tmp_path / name).touch()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(PushwiseError) as caught:
+        pw.read_recordings(tmp_path / name)
+    assert str(caught.value) == (
+        f"{purpose} needs the package {package}; install it with: pip install "
+        "'pushwise[recordings]'"
+    )
+
+
+def test_the_command_takes_options_for_one_kind_of_file(tmp_path: Path) -> None:
+    """Refuse topics together with columns, and either for a file of another kind."""
+    path = mit_file(tmp_path, ".json", mit_tables())
+    for options, message in (
+        (("--object", "/box", "--unit", "x=mm"), "topics are for ROS bags, --column and --unit"),
+        (("--object", "/box"), f"topics are options for ROS bags; {path} is not a ROS bag"),
+        (("--unit", "x=mm"), f"columns and units are for CSV files; {path} is not a CSV file"),
+    ):
+        code, _, errors = pushwise("convert", path, *options)
+        assert code == 1
+        assert message in errors
 
 
 def test_the_command_says_why_all_pushes_are_left_out(tmp_path: Path) -> None:

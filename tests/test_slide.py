@@ -17,7 +17,7 @@ from pushwise.sliding.follow import End
 from pushwise.sliding.outcome import Outcome, Phase, Settings
 from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
-from pushwise.worlds.random_scene import NOISE, stage
+from pushwise.worlds.random_scene import CAMERA
 from pushwise.worlds.simulated import SimulatedWorld
 
 TABLE = pw.Table()
@@ -26,7 +26,7 @@ ABOUT = {"object": "crimp", "world": "ideal"}
 
 def crimp() -> SimulatedWorld:
     """Return a world with a pair of crimping pliers."""
-    return stage("crimp", TABLE, world="ideal")
+    return pw.worlds.random_world("crimp", TABLE, world="ideal")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
         read.records + read.followed.records, was.records + was.followed.records, strict=True
     ):
         assert np.array_equal(a.pose, b.pose)
-        assert a.noise == b.noise == NOISE
+        assert a.noise == b.noise == CAMERA.noise
     log = pw.PushLog.load(folder / "followed.csv")
     assert log.finger_radius == was.finger.radius
     assert log.grid is not None and np.array_equal(log.grid.centres, was.grid.centres)

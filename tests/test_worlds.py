@@ -16,7 +16,6 @@ from pushwise.errors import PushwiseError, SimulationError
 from pushwise.geometry.polygon import contains, outline_distance, placed
 from pushwise.records.record import Noise
 from pushwise.sliding.random_push import draw_push
-from pushwise.worlds.random_scene import stage
 
 HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
@@ -42,7 +41,7 @@ def test_forces_are_means_between_samples() -> None:
     path = pw.simulate(HAMMER.model, PUSH, table=pw.Table())
     impulse = np.diff(path.t) @ path.force
     for rate in (5.0, 50.0):
-        record = pw.worlds.Ideal(HAMMER, rate=rate).push(PUSH)
+        record = pw.worlds.Ideal(HAMMER, sensing=pw.worlds.Sensing(rate=rate)).push(PUSH)
         assert record.force is not None
         assert np.diff(record.t) @ record.force[1:] == pytest.approx(impulse)
 
@@ -50,8 +49,8 @@ def test_forces_are_means_between_samples() -> None:
 def test_noise_is_as_told_and_repeats_by_seed() -> None:
     """Add noise of the given size to poses and forces, the same for the same seed."""
     noise = Noise(position=0.001, angle=0.01, force=0.1)
-    clean = pw.worlds.Ideal(HAMMER, rate=500.0).push(PUSH)
-    world = pw.worlds.Ideal(HAMMER, rate=500.0, noise=noise, seed=3)
+    clean = pw.worlds.Ideal(HAMMER, sensing=pw.worlds.Sensing(rate=500.0)).push(PUSH)
+    world = pw.worlds.Ideal(HAMMER, sensing=pw.worlds.Sensing(noise, rate=500.0), seed=3)
     seen = world.push(PUSH)
     assert seen.noise == noise
     spread = (seen.pose - clean.pose).std(axis=0)
@@ -102,7 +101,7 @@ def test_a_world_refuses_what_it_cannot_push() -> None:
     world = pw.worlds.Ideal(HAMMER)
     with pytest.raises(SimulationError, match="starts inside the object; start it clear"):
         world.push(pw.Push((0, 0), (0.1, 0), 1))
-    with pytest.raises(PushwiseError, match="a world's finger makes a Push; got ForcePush"):
+    with pytest.raises(PushwiseError, match="a world needs a Push by a finger; got ForcePush"):
         world.push(pw.ForcePush(0, (1, 0), 1))  # type: ignore[arg-type]
     with pytest.raises(PushwiseError, match="thing must be a Thing or an ObjectModel; got str"):
         pw.worlds.Ideal("hammer")  # type: ignore[arg-type]
@@ -117,7 +116,7 @@ def test_replay_answers_only_the_pushes_it_has() -> None:
     assert replay.push(pw.Push(PUSH.start, PUSH.velocity, PUSH.duration)) is records[0]
     assert replay.observe().pose.tolist() == records[0].pose[-1].tolist()
     assert len(replay.observe().points) == HAMMER.grid.n_cells
-    with pytest.raises(PushwiseError, match="answers only the 1 it has"):
+    with pytest.raises(PushwiseError, match="only its own 1 pushes can be replayed"):
         replay.push(pw.Push((0.1, -0.04), (0.0, 0.1), 2.0))
     replay.reset(0)
     assert replay.observe().pose.tolist() == records[0].pose[0].tolist()
@@ -170,8 +169,8 @@ def test_the_example_of_a_robot_counts_on_past_pi() -> None:
 def test_an_object_of_one_cell_is_not_staged(tmp_path: Path) -> None:
     """Refuse a grid that can be heavier at no end."""
     pw.save(pw.CellGrid([(0.0, 0.0)], 0.05), tmp_path / "dot.json")
-    with pytest.raises(PushwiseError, match=r"one cell has no ends: .* a smaller cell_size"):
-        stage(str(tmp_path / "dot.json"), pw.Table(), world="ideal")
+    with pytest.raises(PushwiseError, match=r"the grid has one cell; .* a smaller cell_size"):
+        pw.worlds.random_world(str(tmp_path / "dot.json"), pw.Table(), world="ideal")
 
 
 def test_the_example_of_a_robot_runs(tmp_path: Path) -> None:

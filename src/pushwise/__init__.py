@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.plan import Plan, plan
     from pushwise.records.log import PushLog
-    from pushwise.records.record import PushRecord
+    from pushwise.records.record import Noise, PushRecord
+    from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
     from pushwise.records.recordings.cut_pushes import cut_pushes
-    from pushwise.records.recordings.read import read_recordings
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
     from pushwise.shape.scan_options import ScanOptions
@@ -34,13 +34,16 @@ if TYPE_CHECKING:
     from pushwise.sliding.slide import slide
 
 __all__ = [
+    "BagTopics",
     "Belief",
     "CellGrid",
+    "CsvColumns",
     "Finger",
     "Followed",
     "ForcePush",
     "Goal",
     "Identification",
+    "Noise",
     "ObjectModel",
     "Outcome",
     "Physics",
@@ -77,13 +80,16 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BagTopics": "pushwise.records.recordings",
     "Belief": "pushwise.identification.belief",
     "CellGrid": "pushwise.shape.grid",
+    "CsvColumns": "pushwise.records.recordings",
     "Finger": "pushwise.physics.push",
     "Followed": "pushwise.sliding.follow",
     "ForcePush": "pushwise.physics.push",
     "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
+    "Noise": "pushwise.records.record",
     "ObjectModel": "pushwise.physics.model",
     "Outcome": "pushwise.sliding.outcome",
     "Physics": "pushwise.physics.model",
@@ -106,7 +112,7 @@ _HOMES = {
     "loss_and_gradient": "pushwise.physics.gradients",
     "next_push": "pushwise.identification.next_push",
     "plan": "pushwise.planning.plan",
-    "read_recordings": "pushwise.records.recordings.read",
+    "read_recordings": "pushwise.records.recordings",
     "record": "pushwise.sliding.record_pushes",
     "save": "pushwise.model_files",
     "simulate": "pushwise.physics.simulate",

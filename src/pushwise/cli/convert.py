@@ -71,8 +71,8 @@ def convert(
     from pushwise.checks import finite_array, finite_number, positive_number
     from pushwise.model_files import load_grid
     from pushwise.records.log import check_new
+    from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
     from pushwise.records.recordings.cut_pushes import cut_pushes
-    from pushwise.records.recordings.read import read_recordings
 
     if output is not None:
         check_new(output)
@@ -80,22 +80,14 @@ def convert(
     finite_number("--delay", delay)
     if finger_radius is not None:
         positive_number("--finger-radius", finger_radius)
-    columns, units = _pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit)
+    topics = BagTopics(object_, finger, wrench, frame)
+    columns = CsvColumns(_pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit))
+    options = next((given for given in (topics, columns) if given != type(given)()), None)
+    if options is topics and columns != CsvColumns():
+        raise PushwiseError("topics are for ROS bags, --column and --unit for CSV files; give one.")
     cells = None if grid is None else load_grid(grid)
     with Console(stderr=True).status("Reading"):
-        recordings = [
-            recording
-            for file in files
-            for recording in read_recordings(
-                file,
-                object=object_,
-                finger=finger,
-                wrench=wrench,
-                frame=frame,
-                columns=columns,
-                units=units,
-            )
-        ]
+        recordings = [recording for file in files for recording in read_recordings(file, options)]
         found = cut_pushes(recordings, grid=cells, offset=offset, delay=delay)
     written = output if found.pushes else None
     if written is not None:

@@ -60,11 +60,11 @@ def slide(
     from pushwise.sliding.outcome import Settings
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
-    from pushwise.worlds.random_scene import stage
+    from pushwise.worlds.random_scene import random_world
 
     folder = Path(f"slide-{Path(what).stem}") if output is None else output
     table = Table()
-    place = stage(what, table, world=world.value, seed=seed)
+    place = random_world(what, table, world=world.value, seed=seed)
     about = {"object": what, "world": world.value, **_content(what)}
     # Of matrices this small, more threads only wait for each other.
     with threadpool_limits(limits=1), Sliding() as progress:

@@ -43,13 +43,14 @@ from pushwise.sliding.random_push import draw_push
 from pushwise.typing import Array
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
+from pushwise.worlds.world import Sensing
 
 __all__ = ["PARTS", "run"]
 
 
 _TABLE = Table.rectangle(4.0, 4.0)
 _EDGE_TABLE = Table.rectangle(0.8, 0.6)
-_NOISE = Noise(position=1e-3, angle=5e-3)
+_SENSING = Sensing(Noise(position=1e-3, angle=5e-3))
 _LEARN = 5  # pushes
 _TOLERANCE = 0.02  # m
 _LIMIT = 60.0  # s for a plan; so long that a busy machine changes no result
@@ -137,7 +138,7 @@ def _mujoco(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Ro
     """Identify, then push in closed loop."""
     found = _identified("mujoco", thing.name)
     there = _goal(rng)
-    world = MuJoCo(thing, _TABLE, noise=_NOISE, seed=int(rng.integers(1 << 30)))
+    world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=int(rng.integers(1 << 30)))
     begin = process_time()
     done = follow(world, found, there, _TABLE, tolerance=_TOLERANCE, time_limit=_LIMIT)
     yield _loop("identified", thing, done, there, begin)
@@ -209,7 +210,7 @@ def _identified(part: str, name: str) -> Identification:
     """Return what five noisy pushes in MuJoCo tell."""
     thing = _thing(part, name, 0)
     rng = np.random.default_rng(_seed(part, name, 0))
-    world = MuJoCo(thing, _TABLE, noise=_NOISE)
+    world = MuJoCo(thing, _TABLE, sensing=_SENSING)
     records = []
     for i in range(_LEARN):
         world.reset(i)

@@ -39,7 +39,7 @@ from pushwise.sliding.follow import End
 from pushwise.sliding.outcome import Found, Outcome, Settings
 from pushwise.sliding.slide import safest, slide
 from pushwise.typing import Array
-from pushwise.worlds.random_scene import stage
+from pushwise.worlds.random_scene import random_world
 from pushwise.worlds.simulated import SimulatedWorld
 
 __all__ = ["VARIANTS", "report", "rows_of", "run", "settings_of"]
@@ -138,7 +138,7 @@ def rows_of(setting: Row) -> list[Row]:
     """Carry out one trial."""
     seed, name = int(str(setting["trial"])), str(setting["object"])
     settings, prior = VARIANTS[str(setting["variant"])]
-    world = stage(name, _TABLE, world=str(setting["world"]), seed=seed)
+    world = random_world(name, _TABLE, world=str(setting["world"]), seed=seed)
     done = slide(
         world,
         _TABLE,

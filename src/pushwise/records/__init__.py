@@ -1,4 +1,4 @@
-"""What happened: records of pushes, and logs of them in files."""
+"""Records of pushes, logs of them in files, and the recordings they come from."""
 
 from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord

@@ -1,16 +1,15 @@
-"""`PushLog`: many records, the grid whose frame their poses give, and where they come from.
+"""`PushLog`: the records of one object, its grid, and where they come from.
 
-On disk a log is one tidy CSV file, a row a sample, and beside it a JSON header of the same name:
+On disk a log is a tidy CSV file with one row per sample, and a JSON header of the same name:
 
     push,t,x,y,theta,finger_x,finger_y[,fx,fy]
     0,0.0,0.0,0.0,0.0,-0.12,0.03
     0,2.0,0.08,0.01,-0.25,0.08,0.03
 
-Metres, seconds, radians and newtons; the pose is that of the grid frame, the finger's place that
-of its centre, the force that on the object. Two rows a push are enough, and the header may be
-missing: a person can write a log by hand. `logfile` reads the rows, `LogWriter` writes them.
-
-Several logs of one object, read as one.
+Units are metres, seconds, radians and newtons. The pose is that of the grid frame, the finger's
+position that of its centre, the force that on the object. Two rows per push are enough and the
+header is optional, so that a log can be written by hand. `log_file` reads and writes the rows.
+`load_logs` reads several logs of one object as one.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ _UNITS = "m, rad, s, N; poses of the grid frame, finger centre and force in the 
 
 @dataclass(frozen=True, eq=False)
 class PushLog(Sequence[PushRecord]):
-    """Records of pushes of one object, in the order they happened."""
+    """Records of pushes of one object, in the order in which they happened."""
 
     records: tuple[PushRecord, ...] = ()
-    """What happened."""
+    """The records."""
     grid: CellGrid | None = None
-    """The object's cells; the records' poses are those of its frame."""
+    """The object's cells; the poses of the records are those of its frame."""
     finger_radius: float | None = None
     """Radius of the finger [m]."""
     noise: Noise | None = None
-    """How exact the measurements are, if known."""
+    """Noise of the measurements, if known."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    """Where the log comes from: whatever JSON can hold."""
+    """Where the log comes from: anything that JSON can hold."""
 
     def __post_init__(self) -> None:
         """Check the radius and freeze the records."""
@@ -73,29 +72,29 @@ class PushLog(Sequence[PushRecord]):
 
     @classmethod
     def load(cls, path: str | Path) -> PushLog:
-        """Read a log; a file that cannot be right is refused with the number of its line."""
+        """Read a log; errors in the file are reported with the number of the line."""
         path = Path(path)
         header = _read_header(path)
         try:
-            exact = _part(header, "noise", (), ("position", "angle", "force"))
+            measured = _part(header, "noise", (), ("position", "angle", "force"))
             cells = _part(header, "grid", ("centres", "cell_size"), ("heights", "outline"))
-            noise = None if exact is None else Noise(**exact)
+            noise = None if measured is None else Noise(**measured)
             grid = None if cells is None else CellGrid(**cells)
-            radius, told = header.get("finger_radius"), header.get("provenance")
-            log = cls((), grid, radius, noise, {} if told is None else told)
+            radius, provenance = header.get("finger_radius"), header.get("provenance")
+            log = cls((), grid, radius, noise, {} if provenance is None else provenance)
         except PushwiseError as error:
             raise PushwiseError(f"{header_path(path)}: {error}") from None
         records = read_records(path, noise=noise, complete_lines=bool(header))
         return replace(log, records=records)
 
     def save(self, path: str | Path) -> None:
-        """Write the log to a new CSV file and its header beside it."""
+        """Write the log to a new CSV file, and its header to a JSON file of the same name."""
         with self.writer(path) as writer:
             for record in self.records:
                 writer.append(record)
 
     def writer(self, path: str | Path) -> LogWriter:
-        """Start a new file for a log with this header, and return what appends records to it."""
+        """Start a new file with the header of this log, and return a writer of its records."""
         path = Path(path)
         check_new(path)
         header = header_path(path)
@@ -106,7 +105,7 @@ class PushLog(Sequence[PushRecord]):
         return LogWriter(path)
 
     def header(self) -> dict[str, Any]:
-        """Return what the JSON header holds."""
+        """Return the contents of the JSON header."""
         grid, noise = self.grid, self.noise
         return {
             "format": _FORMAT,
@@ -126,14 +125,14 @@ class PushLog(Sequence[PushRecord]):
 
 
 def header_path(path: Path) -> Path:
-    """Return the name of a log's header: log.json beside log.csv."""
+    """Return the path of a log's header: log.json for log.csv."""
     if path.suffix != ".csv":
-        raise PushwiseError(f"a log is a .csv file with a .json header beside it; got {path}.")
+        raise PushwiseError(f"a log must be a .csv file; got {path}.")
     return path.with_suffix(".json")
 
 
 def check_new(path: Path) -> None:
-    """Refuse to begin a log where it would overwrite a file, or where there is no folder."""
+    """Refuse a path at which a new log would overwrite a file, or whose folder does not exist."""
     for file in (path, header_path(path)):
         if file.exists():
             raise PushwiseError(f"{file} exists; a log never overwrites a file.")
@@ -142,7 +141,7 @@ def check_new(path: Path) -> None:
 
 
 def _read_header(path: Path) -> dict[str, Any]:
-    """Return the JSON header beside a log, empty when there is none."""
+    """Return the JSON header of a log, empty if there is none."""
     file = header_path(path)
     if not file.exists():
         return {}
@@ -160,7 +159,7 @@ def _read_header(path: Path) -> dict[str, Any]:
 def _part(
     header: Mapping[str, Any], name: str, needed: tuple[str, ...], other: tuple[str, ...]
 ) -> dict[str, Any] | None:
-    """Return a part of a header that has the needed names and no others, None if it is missing."""
+    """Return a part of a header after checking its names, None if the part is missing."""
     part = header.get(name)
     if part is None:
         return None
@@ -173,13 +172,13 @@ def _part(
     return part
 
 
-_SAME_SHAPE = 0.75  # of the cells that two scans of one thing have in common, at the least
+_SAME_SHAPE = 0.75  # the least share of cells that two scans of one object have in common
 
 
 def load_logs(paths: Sequence[Path], grid: CellGrid) -> PushLog:
-    """Read logs of the object with a grid, one after the other, and check that they are of it.
+    """Read several logs of one object as one, and check that its shape is that of the grid.
 
-    The finger's radius is that which the headers tell, None when none does.
+    The finger's radius is the one given in the headers, None if there is none.
     """
     logs = [PushLog.load(path) for path in paths]
     radii: dict[float, Path] = {}
@@ -192,19 +191,19 @@ def load_logs(paths: Sequence[Path], grid: CellGrid) -> PushLog:
         (a, one), (b, other) = list(radii.items())[:2]
         raise PushwiseError(
             f"{one} has a finger of radius {a:g} m and {other} one of {b:g} m; "
-            "identify from logs of one finger."
+            "use logs made with one finger."
         )
     records = tuple(record for log in logs for record in log)
     return PushLog(records, grid, next(iter(radii), None))
 
 
-def _check_same(path: Path, told: CellGrid, grid: CellGrid) -> None:
-    """Refuse a log whose header describes an object of another shape, or elsewhere in its frame."""
+def _check_same(path: Path, logged: CellGrid, grid: CellGrid) -> None:
+    """Refuse a log whose header describes another shape, or the same one in another frame."""
     shared = min(
-        float(contains(a.outline, b.centres).mean()) for a, b in ((told, grid), (grid, told))
+        float(contains(a.outline, b.centres).mean()) for a, b in ((logged, grid), (grid, logged))
     )
     if shared < _SAME_SHAPE:
         raise PushwiseError(
             f"{path} is the log of another object, or in another frame: the shape in its header "
-            f"and that of the grid have {shared:.0%} in common."
+            f"and that of the grid have only {shared:.0%} in common."
         )

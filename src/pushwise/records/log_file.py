@@ -1,14 +1,16 @@
-"""The rows of a log's CSV file: read with every refusal naming the line, and written safely.
+"""The rows of a log's CSV file: read with errors that name the line, and written safely.
 
-A row is written whole and flushed, so that a crash loses at most the row being written. Whoever
-reads or continues the file drops such a torn line.
+A push is written at once and flushed, so that a crash loses at most the push being written. An
+incomplete last line is dropped when the file is read or continued.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,29 +20,28 @@ import numpy as np
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.physics.push import Push
-from pushwise.records.csv_text import csv_rows, read_csv
 from pushwise.records.record import Noise, PushRecord, finger_path
 
-__all__ = ["SLOW", "LogWriter", "read_records"]
+__all__ = ["SLOW", "LogWriter", "csv_rows", "read_csv", "read_records"]
 
 _COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
 _FORCES = ("fx", "fy")
 
-# What no push on a table exceeds, and the same push written in millimetres or degrees does.
+# No push on a table exceeds these, but one written in millimetres or degrees does.
 _FAR = 5.0  # m
 _FAST = 5.0  # m/s
 _TURNED = 20.0  # rad
 
 SLOW = 1e-3
-"""A finger slower than this [m/s] rests; or its times are in milliseconds."""
+"""A finger slower than this [m/s] is at rest, or its times are in milliseconds."""
 
-_AT_REST = 1e-4  # m; how little a finger moves that has stopped
+_AT_REST = 1e-4  # m; a finger that moves less has stopped
 _ASTRAY = 0.01  # m; how far a finger may be from a straight path at constant velocity
 
 
 @dataclass(frozen=True)
-class _Row:
-    """A line of the file, as numbers."""
+class _LogRow:
+    """A line of the file as numbers."""
 
     line: int
     push: str
@@ -52,18 +53,21 @@ def read_records(
 ) -> tuple[PushRecord, ...]:
     """Read the records of a CSV file.
 
-    complete_lines: the file's writer ends every row with a line end, so that a last line without
-    one was torn by a crash and is ignored with a warning.
+    Args:
+        path: The file.
+        noise: Noise of the records, if known.
+        complete_lines: Whether the file's writer ends every row with a line end. A last line
+            without one was then cut off by a crash, and is ignored with a warning.
+
     """
     text = read_csv(path)
     if complete_lines and not text:
-        return ()  # begun, and no push made yet
+        return ()  # a new file without a push
     lines = text.splitlines()
     torn = ""
     if complete_lines and not text.endswith("\n"):
         torn = (
-            f"line {len(lines)} is left out, as the last line has no line end; add one if it is "
-            "complete"
+            f"line {len(lines)} is ignored, because it has no line end; add one if it is complete"
         )
         lines.pop()
     rows = _rows(path, lines)
@@ -76,7 +80,7 @@ def read_records(
             raise _refused(
                 path,
                 first.line,
-                f"push {first.push} begins again after it began on line {seen[first.push]}; "
+                f"push {first.push} appears again after its rows from line {seen[first.push]} on; "
                 "give every push its own number",
             )
         seen[first.push] = first.line
@@ -86,7 +90,7 @@ def read_records(
     return tuple(records)
 
 
-def _rows(path: Path, lines: list[str]) -> list[_Row]:
+def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
     """Return the rows as numbers, after the line of column names."""
     table = csv_rows(path, lines)
     names = [name.strip() for name in next(table, (1, []))[1]]
@@ -109,12 +113,12 @@ def _rows(path: Path, lines: list[str]) -> list[_Row]:
             _number(path, line, name, text)
             for name, text in zip((_COLUMNS + _FORCES)[1:], texts, strict=False)
         )
-        rows.append(_Row(line, push, values))
+        rows.append(_LogRow(line, push, values))
     return rows
 
 
 def _number(path: Path, line: int, name: str, text: str) -> float:
-    """Return a cell as a number of a size that fits its unit."""
+    """Return a cell as a number, after checking that its size fits its unit."""
     try:
         value = float(text)
     except ValueError:
@@ -128,10 +132,15 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
     return value
 
 
-def _record(path: Path, rows: list[_Row], noise: Noise | None, torn: str) -> PushRecord:
-    """Return one push's record; the finger's path says what the push was.
+def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> PushRecord:
+    """Return the record of one push, which is inferred from the finger's path.
 
-    torn: what to say about a row that may be lacking at the end, if any.
+    Args:
+        path: The file, for error messages.
+        rows: Its rows.
+        noise: Noise of the record, if known.
+        torn: A sentence about an ignored row at the end, or empty.
+
     """
     name = f"push {rows[0].push}"
     if len(rows) < 2:
@@ -160,7 +169,7 @@ def _record(path: Path, rows: list[_Row], noise: Noise | None, torn: str) -> Pus
     moving = np.hypot(*(finger - finger[0]).T) > _AT_REST
     if not moving.any():
         raise _refused(path, rows[-1].line, f"the finger does not move during {name}")
-    # Rows before the finger moves say nothing: the object rests until it is touched.
+    # Rows before the finger moves carry no information: the object rests until it is touched.
     begin = int(np.argmax(moving)) - 1
     data, rows, finger = data[begin:], rows[begin:], finger[begin:]
     end = int(np.argmax(np.hypot(*(finger - finger[-1]).T) <= _AT_REST))
@@ -196,21 +205,53 @@ def _refused(path: Path, line: int, why: str) -> PushwiseError:
     return PushwiseError(f"{path}, line {line}: {why}.")
 
 
+def read_csv(path: Path) -> str:
+    """Return the text of a CSV file."""
+    try:
+        # Spreadsheets put a byte order mark before the first name.
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise PushwiseError(f"{path} must be a CSV file in UTF-8.") from None
+
+
+def csv_rows(path: Path, lines: list[str], delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Iterate over the rows of a CSV file's lines: the number of the line, and its cells."""
+    table = csv.reader(lines, delimiter=delimiter)
+    line = 1
+    try:
+        for cells in table:
+            yield table.line_num, cells
+            line = table.line_num + 1
+    except csv.Error as error:
+        raise PushwiseError(
+            f"{path}, line {line}: not a row of a CSV file ({error}); look for a stray quote or a "
+            "missing line end."
+        ) from None
+
+
 class LogWriter:
     """Appends records to a log's CSV file, a whole push at once."""
 
     def __init__(self, path: Path, *, drop_last: bool = False) -> None:
-        """Open a file that is new or a log already; a push whose last line is torn is cut off.
+        """Open a new file or an existing log.
 
-        drop_last: cut off the last push, torn or not.
+        A push whose last line is incomplete is removed.
+
+        Args:
+            path: The CSV file.
+            drop_last: Remove the last push, complete or not.
+
         """
         self.pushes = 0
-        """How many pushes the file holds."""
+        """Number of pushes in the file."""
         self._forces: bool | None = None
         try:
             if path.exists():
                 self.pushes, self._forces = _cut(path, drop_last)
-            # Unbuffered: the system gets a push in one piece, so that no kill leaves half of it.
+            # Unbuffered: a push is handed to the system at once, so that killing the process does
+            # not leave half of it.
             self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
@@ -218,10 +259,10 @@ class LogWriter:
     def append(self, record: PushRecord) -> None:
         """Write one record as the next push."""
         if not isinstance(record.push, Push) or record.finger is None:
-            raise PushwiseError("a log holds pushes of a finger; a ForcePush has none.")
+            raise PushwiseError("a log takes pushes by a finger; a ForcePush has none.")
         if record.fell:
             raise PushwiseError(
-                "a log holds motion on the table; leave out a record whose object fell."
+                "a log takes motion on the table; leave out a record whose object fell."
             )
         forces = record.force is not None
         lines: list[tuple[str, ...]] = []
@@ -233,7 +274,7 @@ class LogWriter:
         table = [record.t[:, None], record.pose, record.finger]
         if record.force is not None:
             table.append(record.force)
-        # str of a float is the shortest text that reads back as the same number.
+        # The str of a float is the shortest text that is read back as the same number.
         lines += [(str(self.pushes), *map(str, row)) for row in np.hstack(table).tolist()]
         self._file.write("".join(",".join(line) + "\n" for line in lines).encode())
         os.fsync(self._file.fileno())
@@ -251,14 +292,14 @@ class LogWriter:
 
 
 def _cut(path: Path, drop_last: bool) -> tuple[int, bool | None]:
-    """Cut a torn push, or the last one, off; return the number of pushes and whether with forces.
+    """Remove an incomplete push, or the last one; return the number of pushes and if with forces.
 
     The latter is None for a file without a line of column names.
     """
     content = path.read_bytes()
     names, *rows = content[: content.rfind(b"\n") + 1].splitlines(keepends=True) or [b""]
     ids = [row.split(b",", 1)[0] for row in rows]
-    torn = not content.endswith(b"\n")  # a push is written at once: all of it may be lacking
+    torn = not content.endswith(b"\n")  # a push is written at once: any part may be missing
     if (drop_last or torn) and rows:
         rows = rows[: ids.index(ids[-1])]
     with path.open("r+b") as file:

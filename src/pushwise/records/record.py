@@ -1,4 +1,4 @@
-"""`PushRecord`: a push and what was seen to happen."""
+"""`PushRecord`: a push and the measured motion of the object."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Noise", "PushRecord"]
 
 @dataclass(frozen=True)
 class Noise:
-    """How exact measurements are: a standard deviation for each kind."""
+    """How accurate measurements are: one standard deviation for each kind."""
 
     position: float = 0.0
     """Of the positions x and y [m]."""
@@ -38,26 +38,26 @@ class Noise:
 
 @dataclass(frozen=True, eq=False, init=False)
 class PushRecord:
-    """One push and the object's motion under it: a whole trajectory, or start and end alone."""
+    """One push and the object's motion: a whole trajectory, or only its start and end."""
 
     push: Push | ForcePush
-    """What was done."""
+    """The push."""
     t: Array
     """Times of the samples [s] since the push began, shape (T,), increasing, T >= 2."""
     pose: Array
     """Pose (x, y, theta) [m, m, rad] of the grid frame on the table, shape (T, 3).
 
-    theta is unwrapped: it counts on past pi, so that differences are rotations.
+    theta is unwrapped: it does not jump at pi, so that differences are rotations.
     """
     force: Array | None
-    """Mean force of the finger on the object [N] in the table frame since the sample before,
+    """Mean force of the finger on the object [N] in the table frame since the previous sample,
     shape (T, 2), if measured."""
     finger: Array | None
-    """The finger's centre [m] in the table frame, shape (T, 2); None under a `ForcePush`."""
+    """The finger's centre [m] in the table frame, shape (T, 2); None for a `ForcePush`."""
     noise: Noise | None
-    """How exact the measurements are, if known."""
+    """Noise of the measurements, if known."""
     fell: bool
-    """Whether the object fell off the table; the record then ends where it began to."""
+    """Whether the object fell off the table; the record then ends where the fall began."""
     source: str
     """Where the record comes from, in words."""
 
@@ -73,7 +73,7 @@ class PushRecord:
         fell: bool = False,
         source: str = "",
     ) -> None:
-        """Check and copy the arrays; without a finger path, the finger moved as the push says."""
+        """Check and copy the arrays; without `finger`, it moved as the push commands."""
         if not isinstance(push, Push | ForcePush):
             raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
         set_field = object.__setattr__
@@ -102,12 +102,12 @@ class PushRecord:
         set_field(self, "source", source)
 
     def called(self, index: int) -> str:
-        """Return what a sentence calls this record, the one with an index among others."""
+        """Return a name for this record, number `index` of several, for use in a sentence."""
         return f"push {index} ({self.source})" if self.source else f"push {index}"
 
 
 def finger_path(push: Push, t: Array) -> Array:
-    """Return the finger's centre [m] at times t (T,) of a push, shape (T, 2); then it rests."""
+    """Return the finger's centre [m] at times t (T,) [s], shape (T, 2); it rests after the push."""
     moved = np.clip(t, 0.0, push.duration)[:, None] * push.velocity
     path: Array = push.start + moved
     return path

@@ -1,6 +1,6 @@
 """Places where a push really happens: `Ideal`, `MuJoCo`, `Bullet`, `Replay`, and your own `World`.
 
-Nothing here knows how an object is identified or a push is planned: the truth must not leak.
+Nothing here imports identification, planning or sliding: the truth must not leak into the method.
 """
 
 from importlib import import_module
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from pushwise.worlds.gripper import Grasp, grasp
     from pushwise.worlds.ideal import Ideal
     from pushwise.worlds.mujoco import MuJoCo
+    from pushwise.worlds.random_scene import random_world
     from pushwise.worlds.replay import Replay
-    from pushwise.worlds.world import Observation, World
+    from pushwise.worlds.world import Observation, Sensing, World
 
 __all__ = [
     "Bullet",
@@ -21,8 +22,10 @@ __all__ = [
     "MuJoCo",
     "Observation",
     "Replay",
+    "Sensing",
     "World",
     "grasp",
+    "random_world",
 ]
 
 _HOMES = {
@@ -32,13 +35,15 @@ _HOMES = {
     "MuJoCo": "pushwise.worlds.mujoco",
     "Observation": "pushwise.worlds.world",
     "Replay": "pushwise.worlds.replay",
+    "Sensing": "pushwise.worlds.world",
     "World": "pushwise.worlds.world",
     "grasp": "pushwise.worlds.gripper",
+    "random_world": "pushwise.worlds.random_scene",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Load a world on first use: each brings its own engine."""
+    """Load a world on first use, and only then its engine."""
     if name not in _HOMES:
         raise AttributeError(f"module 'pushwise.worlds' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

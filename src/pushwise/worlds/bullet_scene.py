@@ -1,4 +1,4 @@
-"""What there is in a Bullet world: a fresh room, a table, an object, a finger."""
+"""What a Bullet world consists of: a fresh room, a table, an object, a finger."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.extras import require
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Push
@@ -23,8 +24,9 @@ from pushwise.worlds.mujoco_scene import table_frame
 __all__ = [
     "TIME_STEP",
     "BodyKind",
-    "Cylinder",
-    "Pusher",
+    "BulletFinger",
+    "CylinderFinger",
+    "Fingertip",
     "Room",
     "contact_force",
     "flat_pose",
@@ -35,27 +37,25 @@ __all__ = [
 BodyKind = Literal["links", "compound"]
 
 TIME_STEP = 1.0 / 240.0
-"""[s]; this and the number of iterations are the authors'."""
+"""[s]; this and the number of iterations are those of the paper's code."""
 _ITERATIONS = 50
 _TABLE = 0.5  # m; half the thickness of the table
-_HEAVY = 1000.0  # kg; a body of mass 0, as the authors have it, has no velocity in its contacts
-_BASE_MASS = 1e-7  # kg; of the authors' base link, which has no shape
+_HEAVY = 1000.0  # kg; contacts of a body of mass 0, as in the paper's code, ignore its velocity
+_BASE_MASS = 1e-7  # kg; of the base link in the paper's code, which has no shape
 
 
 class Room:
     """A Bullet world of its own, without a display; empty when it is entered."""
 
     def __init__(self) -> None:
-        """Find the engine."""
-        try:
-            with _silence():
-                import pybullet
-        except ImportError:
-            raise PushwiseError(
-                "this world needs PyBullet; install it with pip install 'pushwise[bullet]' "
-                "(it has wheels for Python 3.11)."
-            ) from None
-        self.engine: Any = pybullet
+        """Load the engine."""
+        with _silence():
+            self.engine: Any = require(
+                "pybullet",
+                extra="bullet",
+                purpose="the Bullet world",
+                note="it has wheels for Python 3.11 only",
+            )
 
     def __enter__(self) -> Self:
         self._client = self.engine.connect(self.engine.DIRECT)
@@ -77,7 +77,7 @@ class Room:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep what the engine's C code prints, like its build time, off the terminal."""
+    """Suppress what the engine's C code prints, such as its build time."""
     sys.stderr.flush()
     kept = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
@@ -85,12 +85,24 @@ def _silence() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)  # the C library keeps a buffer of its own
+        ctypes.CDLL(None).fflush(None)  # the C library has its own buffer
         os.dup2(kept, 2)
         os.close(kept)
 
 
-class Pusher(Protocol):
+@dataclass(frozen=True)
+class Fingertip:
+    """The cylinder that touches the object."""
+
+    radius: float
+    """[m]"""
+    friction: float
+    """Its coefficient of friction, which Bullet multiplies by that of the object."""
+    height: float
+    """Height of its middle above the table, and its length [m]."""
+
+
+class BulletFinger(Protocol):
     """What moves along a push."""
 
     body: int
@@ -99,38 +111,36 @@ class Pusher(Protocol):
     """The link that touches the object."""
 
     def drive(self, t: float, dt: float) -> None:
-        """Move on from time t by one step dt [s]."""
+        """Move from time t [s] through one step dt [s]."""
 
     def place(self) -> Array:
-        """Return where the finger's centre is [m], shape (2,)."""
+        """Return the position of the finger's centre [m], shape (2,)."""
 
 
-class Cylinder:
+class CylinderFinger:
     """The finger alone: an upright cylinder, so heavy that it moves whatever it meets."""
 
-    def __init__(
-        self, room: Room, push: Push, radius: float, friction: float, height: float
-    ) -> None:
-        """Put it at the start of the push, its middle at `height` [m], as long as it is high."""
+    def __init__(self, room: Room, push: Push, tip: Fingertip) -> None:
+        """Put it at the start of the push."""
         self._room, self._push = room, push
         shape = room.call(
-            "createCollisionShape", room.engine.GEOM_CYLINDER, radius=radius, height=height
+            "createCollisionShape", room.engine.GEOM_CYLINDER, radius=tip.radius, height=tip.height
         )
         self.body: int = room.call(
-            "createMultiBody", _HEAVY, shape, basePosition=[*push.start, height]
+            "createMultiBody", _HEAVY, shape, basePosition=[*push.start, tip.height]
         )
         self.link = -1
-        room.call("changeDynamics", self.body, -1, lateralFriction=friction)
+        room.call("changeDynamics", self.body, -1, lateralFriction=tip.friction)
         room.call("changeDynamics", self.body, -1, linearDamping=0.0, angularDamping=0.0)
 
     def drive(self, t: float, dt: float) -> None:
-        """Give the finger its velocity, and upwards what gravity will take."""
-        # Moving it to its place instead would make Bullet forget the contacts.
+        """Set the finger's velocity, with an upward part that gravity will cancel."""
+        # Setting its position instead would make Bullet forget the contacts.
         vx, vy = self._push.velocity if t < self._push.duration else np.zeros(2)
         self._room.call("resetBaseVelocity", self.body, [vx, vy, GRAVITY * dt], [0.0] * 3)
 
     def place(self) -> Array:
-        """Return where the finger's centre is [m], shape (2,)."""
+        """Return the position of the finger's centre [m], shape (2,)."""
         position, _ = self._room.call("getBasePositionAndOrientation", self.body)
         return np.array(position[:2])
 
@@ -151,16 +161,11 @@ def put_table(room: Room, table: Table) -> None:
 
 def put_object(room: Room, model: ObjectModel, pose: Array, body: BodyKind) -> int:
     """Put an object at a pose (3,) on the table and return its number."""
-    half = 0.5 * model.grid.cell_size
-    heights = model.grid.heights
-    extents = [[half, half, 0.5 * h] for h in heights.tolist()]
-    places = np.column_stack([model.grid.centres, 0.5 * heights])
-    turn = room.turned(pose[2])
     if body == "links":
-        thing = _linked(room, model, extents, places, pose, turn)
+        thing = _linked(room, model, pose)
         frictions = dict(enumerate(model.friction.tolist()))
     else:
-        thing = _compound(room, model, extents, places, pose, turn)
+        thing = _compound(room, model, pose)
         frictions = {-1: float(model.mass @ model.friction) / model.total_mass}
     for link, friction in frictions.items():
         # Friction and damping in one call would leave one of them unset.
@@ -169,16 +174,27 @@ def put_object(room: Room, model: ObjectModel, pose: Array, body: BodyKind) -> i
     return thing
 
 
-def _linked(
-    room: Room,
-    model: ObjectModel,
-    extents: list[list[float]],
-    places: Array,
-    pose: Array,
-    turn: tuple[float, float, float, float],
-) -> int:
-    """Put a light base with a link a cell on fixed joints."""
+class _Boxes(NamedTuple):
+    """The cells of an object as boxes in the grid frame."""
+
+    extents: list[list[float]]  # half the sides [m] of each
+    places: Array  # (n, 3) centres [m]
+
+
+def _boxes(model: ObjectModel) -> _Boxes:
+    """Return an object's cells as boxes that stand on the table."""
+    half = 0.5 * model.grid.cell_size
+    heights = model.grid.heights
+    return _Boxes(
+        [[half, half, 0.5 * h] for h in heights.tolist()],
+        np.column_stack([model.grid.centres, 0.5 * heights]),
+    )
+
+
+def _linked(room: Room, model: ObjectModel, pose: Array) -> int:
+    """Put a light base with one link per cell on fixed joints."""
     n = model.grid.n_cells
+    extents, places = _boxes(model)
     shapes = [
         room.call("createCollisionShape", room.engine.GEOM_BOX, halfExtents=extent)
         for extent in extents
@@ -189,7 +205,7 @@ def _linked(
         _BASE_MASS,
         -1,
         basePosition=[pose[0], pose[1], 0.0],
-        baseOrientation=turn,
+        baseOrientation=room.turned(pose[2]),
         linkMasses=model.mass.tolist(),
         linkCollisionShapeIndices=shapes,
         linkVisualShapeIndices=[-1] * n,
@@ -204,15 +220,9 @@ def _linked(
     return thing
 
 
-def _compound(
-    room: Room,
-    model: ObjectModel,
-    extents: list[list[float]],
-    places: Array,
-    pose: Array,
-    turn: tuple[float, float, float, float],
-) -> int:
+def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
     """Put one body of all boxes, with the model's mass, centre and inertia."""
+    extents, places = _boxes(model)
     centre = model.mass @ places / model.total_mass
     own = np.array(extents) ** 2 / 3.0
     square = model.mass @ ((places - centre) ** 2 + own)
@@ -228,7 +238,7 @@ def _compound(
         f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>'
         f"{boxes}</link></robot>"
     )
-    # Bullet's call that makes a compound takes no more than 16 shapes; a URDF may have any number.
+    # Bullet's own call for compounds takes at most 16 shapes; a URDF may have any number.
     with TemporaryDirectory() as folder:
         file = Path(folder) / "object.urdf"
         file.write_text(urdf, encoding="utf-8")
@@ -236,7 +246,7 @@ def _compound(
             "loadURDF",
             str(file),
             [pose[0], pose[1], 0.0],
-            turn,
+            room.turned(pose[2]),
             flags=room.engine.URDF_USE_INERTIA_FROM_FILE,
         )
     return thing
@@ -256,11 +266,11 @@ def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
     return np.array([x, y, theta + 2.0 * np.pi * turns]), float(tilt)
 
 
-def contact_force(room: Room, thing: int, pusher: Pusher) -> Array:
+def contact_force(room: Room, thing: int, finger: BulletFinger) -> Array:
     """Return the force of the finger on the object [N], shape (2,)."""
     force = np.zeros(3)
-    for point in room.call("getContactPoints", thing, pusher.body):
-        if point[4] != pusher.link:
+    for point in room.call("getContactPoints", thing, finger.body):
+        if point[4] != finger.link:
             continue
         normal, pressed = np.array(point[7]), point[9]
         force += pressed * normal + point[10] * np.array(point[11])

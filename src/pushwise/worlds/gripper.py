@@ -1,6 +1,7 @@
-"""`grasp`: a parallel gripper takes an overhanging object from the side of the table and lifts.
+"""`grasp`: a parallel gripper grasps an overhanging object from the side of the table and lifts it.
 
-Success is the object held after the lift, in MuJoCo's contacts; nothing is guessed from shapes.
+A grasp succeeds if MuJoCo's contacts still hold the object after the lift; nothing is inferred
+from shapes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _CLEARANCE = 0.005  # m between the table's edge and the tips of the jaws
 _OPEN = 0.1  # m between the jaws when open
 _UNDER = 0.001  # m between the object and the lower jaw before the jaws close
 _FORCE = 100.0  # N; the grip of a common parallel gripper
-_CLOSING_SPEED = 0.2  # m/s; of a jaw that meets nothing
+_CLOSING_SPEED = 0.2  # m/s; of a jaw that closes on air
 _FRICTION = 0.8  # rubber
 _LIFT = 0.1  # m
 
@@ -34,8 +35,8 @@ _APPROACH_TIME = 0.5  # s
 _CLOSE_TIME = 0.5
 _LIFT_TIME = 1.0
 _HOLD_TIME = 0.5
-_WATCH_TIME = 0.1  # at the end; a jaw that rocks on the object touches it now and then
-_AWAY = 0.1  # m the gripper comes in from
+_WATCH_TIME = 0.1  # at the end; a jaw that rocks on the object touches it intermittently
+_AWAY = 0.1  # m; how far away the gripper starts
 
 _FREE = slice(0, 7)  # the object's joint in qpos
 _FINGER = slice(7, 9)  # the pushing finger's, which is out of the way
@@ -46,12 +47,12 @@ _JAW_SPEED = 10
 
 @dataclass(frozen=True)
 class Grasp:
-    """What became of a grasp."""
+    """The outcome of a grasp."""
 
     held: bool
-    """Whether the object hung between the jaws alone at the end."""
+    """Whether at the end the jaws, and nothing else, held the object."""
     raised: float
-    """How far the grasped part was lifted [m]: 0.1 of an object that is held."""
+    """How far the grasped part was lifted [m]: 0.1 if the object is held."""
 
     def __bool__(self) -> bool:
         """Return whether the object is held."""
@@ -59,10 +60,16 @@ class Grasp:
 
 
 def grasp(thing: Thing | ObjectModel, pose: ArrayLike, table: Table | None = None) -> Grasp:
-    """Grasp an object that lies at a pose (3,) by what overhangs the table, and lift it 0.1 m.
+    """Grasp an object by the part that overhangs the table, and lift it by 0.1 m.
 
-    The gripper comes in level, where most of the object overhangs: its lower jaw passes under
-    the object, the upper one closes on it. Where nothing overhangs it closes on air.
+    The gripper approaches horizontally, where most of the object overhangs: its lower jaw passes
+    under the object, the upper one closes on it. If nothing overhangs, it closes on air.
+
+    Args:
+        thing: The object, or only its model.
+        pose: Pose of the grid frame [m, m, rad], shape (3,).
+        table: The table; the default `Table` if not given.
+
     """
     model = thing.model if isinstance(thing, Thing) else thing
     table = Table() if table is None else table
@@ -88,7 +95,7 @@ def grasp(thing: Thing | ObjectModel, pose: ArrayLike, table: Table | None = Non
 
 
 def _aim(model: ObjectModel, pose: Array, table: Table) -> tuple[Array, Array]:
-    """Return where the tips of the jaws go [m], and the direction they come in, shape (2,) each."""
+    """Return the target of the jaws' tips [m] and the direction of approach, shape (2,) each."""
     cells = placed(model.grid.centres, pose)
     corners = table.polygon
     best = (-1, 0.0, corners[0], np.zeros(2))
@@ -100,7 +107,7 @@ def _aim(model: ObjectModel, pose: Array, table: Table) -> tuple[Array, Array]:
         out = (beyond > 0.0) & (beyond < 2.0 * _JAW[0])
         for s in np.unique(place[out].round(3)) if out.any() else place[np.argmax(beyond)][None]:
             count = int(np.sum(out & (np.abs(place - s) < _JAW[1])))
-            # Among places with as much to hold, the nearest to the object's middle.
+            # Among positions with equally many cells to hold, the nearest to the object's middle.
             score = (count, -abs(float(s - place.mean())))
             if score > best[:2]:
                 best = (*score, a + s * along + _CLEARANCE * outward, -outward)
@@ -108,7 +115,7 @@ def _aim(model: ObjectModel, pose: Array, table: Table) -> tuple[Array, Array]:
 
 
 def _scene(model: ObjectModel, table: Table, tip: Array, inward: Array) -> str:
-    """Return the scene with a gripper whose jaws' tips end at `tip`."""
+    """Return the scene with a gripper whose jaws reach to `tip`."""
     length, width, thick = _JAW
     x, y = tip - length * inward
     turn = np.arctan2(inward[1], inward[0])
@@ -134,7 +141,7 @@ def _scene(model: ObjectModel, table: Table, tip: Array, inward: Array) -> str:
 
 
 def _drive(data: mujoco.MjData) -> None:
-    """Move the hand to where it is now: in, wait for the jaw, up, hold."""
+    """Move the hand according to the time: approach, wait for the jaw, lift, hold."""
     t = data.time
     come = min(t / _APPROACH_TIME, 1.0)
     lift = np.clip((t - _APPROACH_TIME - _CLOSE_TIME) / _LIFT_TIME, 0.0, 1.0)

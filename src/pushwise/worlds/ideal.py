@@ -1,4 +1,4 @@
-"""`Ideal`: our own physics with hidden masses and frictions, seen through noise."""
+"""`Ideal`: our own physics with a hidden mass and friction distribution, seen through noise."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
-from pushwise.records.record import Noise, finger_path
+from pushwise.records.record import finger_path
 from pushwise.typing import Array
-from pushwise.worlds.run_push import Motion, sample_times
-from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.simulated import Motion, SimulatedWorld, sample_times
+from pushwise.worlds.world import Sensing
 
 __all__ = ["Ideal"]
 
@@ -26,35 +26,34 @@ class Ideal(SimulatedWorld):
         thing: Thing | ObjectModel,
         table: Table | None = None,
         *,
+        start_error: float = 0.0,
+        direction_error: float = 0.0,
         seed: int = 0,
         pose: ArrayLike = (0.0, 0.0, 0.0),
         finger: Finger | None = None,
-        noise: Noise | None = None,
-        rate: float = 50.0,
-        forces: bool = True,
-        start_error: float = 0.0,
-        direction_error: float = 0.0,
+        sensing: Sensing | None = None,
     ) -> None:
-        """Put an object on a table; the first arguments are those of every simulated world.
+        """Put an object on a table.
 
-        start_error, direction_error: standard deviations of where the finger really starts,
-        along x and y [m], and of where it really goes [rad]. Records tell only what was asked.
+        The errors are those of the arm that pushes; records contain only the commanded push.
+
+        Args:
+            thing: The object, or only its model.
+            table: The table; the default `Table` if not given.
+            start_error: Standard deviation of the finger's actual start, along x and y each [m].
+            direction_error: Standard deviation of the direction it actually moves in [rad].
+            seed: Random seed of the noise and of the errors.
+            pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
+            finger: The finger; the default `Finger` if not given.
+            sensing: What is measured, and how well; the default `Sensing` if not given.
+
         """
         self._start_error = non_negative_number("start_error", start_error)
         self._direction_error = non_negative_number("direction_error", direction_error)
-        super().__init__(
-            thing,
-            table,
-            seed=seed,
-            pose=pose,
-            finger=finger,
-            noise=noise,
-            rate=rate,
-            forces=forces,
-        )
+        super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
 
     def _attempted(self, push: Push) -> Push:
-        """Return the push with the errors of a clumsy arm."""
+        """Return the push with the errors of an inaccurate arm."""
         if not (self._start_error or self._direction_error):
             return push
         start = push.start + self._start_error * self._rng.standard_normal(2)
@@ -66,7 +65,7 @@ class Ideal(SimulatedWorld):
     def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Simulate the push."""
         path = simulate(self._model, push, pose, finger=self._finger, table=self._table)
-        t = sample_times(push.duration, float(path.t[-1]), self._rate)
+        t = sample_times(push.duration, float(path.t[-1]), self._sensing.rate)
         impulse = np.zeros((len(path.t), 2))
         impulse[1:] = np.cumsum(path.force * np.diff(path.t)[:, None], axis=0)
         given = np.stack([np.interp(t, path.t, column) for column in impulse.T], axis=-1)

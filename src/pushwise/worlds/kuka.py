@@ -12,18 +12,18 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.model import Table
 from pushwise.physics.push import Push
 from pushwise.typing import Array
-from pushwise.worlds.bullet_scene import Room
+from pushwise.worlds.bullet_scene import Fingertip, Room
 from pushwise.worlds.mujoco_scene import table_frame
 
 __all__ = ["Kuka"]
 
 _JOINTS = 7
 _FLANGE = "lbr_iiwa_link_7"
-_ROD = 0.2  # m from the flange to the middle of the fingertip, the authors' finger in round
-_BESIDE = 0.25  # m from the table's edge to the arm's base; 0.6 m to the default's middle
-_STRIDE = 0.005  # m between the places the joints are solved for
-_MISSED = 1e-3  # m, and rad of its turn; a place that is missed by more is out of reach
-_DOWN = np.diag([-1.0, 1.0, -1.0])  # how a flange is turned that looks down, from the base
+_ROD = 0.2  # m from the flange to the middle of the fingertip, about as in the paper's code
+_SETBACK = 0.25  # m from the table's edge to the arm's base; 0.6 m from the default's middle
+_STRIDE = 0.005  # m between the positions the joints are solved for
+_MISSED = 1e-3  # m, and rad of its rotation; a position missed by more is out of reach
+_DOWN = np.diag([-1.0, 1.0, -1.0])  # rotation of a flange that points down, in the base frame
 _ITERATIONS = 200
 _IK_DAMPING = 1e-4
 _MAX_STEP = 0.1  # rad
@@ -34,26 +34,18 @@ _TORQUE = (320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0)  # N m; the maker's li
 class Kuka:
     """The arm stands on a pedestal as high as the table, in the middle of its first side."""
 
-    def __init__(
-        self,
-        room: Room,
-        table: Table,
-        push: Push,
-        radius: float,
-        friction: float,
-        height: float,
-    ) -> None:
+    def __init__(self, room: Room, table: Table, push: Push, tip: Fingertip) -> None:
         """Solve the joints for the whole push, or refuse it; put the fingertip at its start."""
-        self._room, self._push, self._height = room, push, height
+        self._room, self._push, self._height = room, push, tip.height
         centre, half, angle = table_frame(table)
-        # The table's first side runs along +x of its frame; the arm looks across it.
+        # The table's first side runs along +x of its frame; the arm faces across it.
         outward = np.array([np.sin(angle), -np.cos(angle)])
-        self._base = centre + (half[1] + _BESIDE) * outward
+        self._base = centre + (half[1] + _SETBACK) * outward
         cos, sin = -np.sin(angle), np.cos(angle)
         self._turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
         with TemporaryDirectory() as folder:
             file = Path(folder) / "kuka_with_finger.urdf"
-            file.write_text(_urdf_with_finger(radius, height), encoding="utf-8")
+            file.write_text(_urdf_with_finger(tip), encoding="utf-8")
             self.body: int = room.call(
                 "loadURDF",
                 str(file),
@@ -63,7 +55,7 @@ class Kuka:
                 flags=room.engine.URDF_USE_IMPLICIT_CYLINDER,
             )
         self.link = _JOINTS
-        room.call("changeDynamics", self.body, self.link, lateralFriction=friction)
+        room.call("changeDynamics", self.body, self.link, lateralFriction=tip.friction)
         limits = [room.call("getJointInfo", self.body, i)[8:10] for i in range(_JOINTS)]
         self._limits = np.array(limits).T
         length = float(np.hypot(*push.velocity)) * push.duration
@@ -72,7 +64,7 @@ class Kuka:
         self._set(self._joints[0])
 
     def drive(self, t: float, dt: float) -> None:
-        """Let the motors correct the joints to where they are now, and go on at their speed."""
+        """Command the motors: the joints' present target angles, and their target velocities."""
         now, then = (
             np.array([np.interp(s, self._t, joint) for joint in self._joints.T])
             for s in (t, t + dt)
@@ -89,7 +81,7 @@ class Kuka:
         )
 
     def place(self) -> Array:
-        """Return where the fingertip is [m], shape (2,)."""
+        """Return the position of the fingertip [m], shape (2,)."""
         return self._fingertip()[0][:2]
 
     def _solved(self) -> Array:
@@ -110,10 +102,10 @@ class Kuka:
         return np.array(solved)
 
     def _joints_for(self, target: Array, seed: Array) -> tuple[Array, float]:
-        """Return joint angles that bring the fingertip near a place (3,), and by how much not.
+        """Return joint angles that bring the fingertip to a position (3,), and the remaining error.
 
         Damped least squares on six equations. The finger stays upright and does not turn about
-        its own axis, which would drag along what it touches.
+        its own axis, which would drag the object along.
         """
         low, high = self._limits
         upright = self._turn @ _DOWN
@@ -129,27 +121,27 @@ class Kuka:
             linear, angular = self._room.call(
                 "calculateJacobian", self.body, self.link, [0.0] * 3, joints.tolist(), still, still
             )
-            # Bullet gives the Jacobian in the frame of the base.
+            # Bullet's Jacobian is in the frame of the base.
             J = np.vstack([self._turn @ linear, self._turn @ angular])
             step = J.T @ np.linalg.solve(J @ J.T + _IK_DAMPING * np.eye(6), error)
-            # Far from the target the Jacobian says little: take small steps there.
+            # Far from the target the Jacobian is a poor guide: take small steps there.
             step *= min(1.0, _MAX_STEP / float(np.abs(step).max()))
             joints = np.clip(joints + step, low, high)
         return joints, float(np.linalg.norm(error))
 
     def _set(self, joints: Array) -> None:
-        """Put the joints at angles (7,), at rest."""
+        """Set the joints to angles (7,), at rest."""
         for i, joint in enumerate(joints.tolist()):
             self._room.call("resetJointState", self.body, i, joint)
 
     def _fingertip(self) -> tuple[Array, Array]:
-        """Return the middle of the fingertip [m], shape (3,), and how it is turned, (3, 3)."""
+        """Return the middle of the fingertip [m], shape (3,), and its rotation, shape (3, 3)."""
         state = self._room.call("getLinkState", self.body, self.link, computeForwardKinematics=True)
         turn = np.reshape(self._room.engine.getMatrixFromQuaternion(state[5]), (3, 3))
         return np.array(state[4]), turn
 
 
-def _urdf_with_finger(radius: float, height: float) -> str:
+def _urdf_with_finger(tip: Fingertip) -> str:
     """Return the URDF of the arm with a fingertip fixed to its flange."""
     import pybullet_data
 
@@ -161,7 +153,7 @@ def _urdf_with_finger(radius: float, height: float) -> str:
         f"""<link name="finger">
           <inertial><mass value="0.1"/>
            <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial>
-          <collision><geometry><cylinder radius="{radius}" length="{height}"/></geometry>
+          <collision><geometry><cylinder radius="{tip.radius}" length="{tip.height}"/></geometry>
           </collision></link>"""
     )
     joint = ET.fromstring(

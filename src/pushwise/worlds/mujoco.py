@@ -1,4 +1,4 @@
-"""`MuJoCo`: three dimensions, a table with an edge, and things that tip and fall."""
+"""`MuJoCo`: three dimensions, a table with an edge, and objects that tip and fall."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
-from pushwise.records.record import Noise, finger_path
+from pushwise.records.record import finger_path
 from pushwise.typing import Array
 from pushwise.worlds.mujoco_scene import FLOOR, TIME_STEP, object_scene
-from pushwise.worlds.run_push import TILTED, Look, Motion, watch
-from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.simulated import TILTED, Look, Motion, SimulatedWorld, run_push
+from pushwise.worlds.world import Sensing
 
 __all__ = ["MuJoCo"]
 
@@ -24,17 +24,18 @@ _PARKED = np.array([100.0, 100.0])  # m; where the finger is out of the way
 _HARD_IMPEDANCE = 0.9, 0.95, 0.001  # MuJoCo's own
 _HARD_TIME = 2.0 * TIME_STEP  # s; the hardest that is stable
 
-_AT_REST = 1e-3  # m/s, and in rad/s of an object of a metre
-_LIE = 0.1  # s an object that is let go must be still to stay
+_AT_REST = 1e-3  # m/s, and rad/s
+_LIE = 0.1  # s a released object must be still to count as lying safely
 _PATIENCE = 5.0  # s it is watched at most
 
 
 class MuJoCo(SimulatedWorld):
-    """A free body of a box a cell on a table, pushed by a heavy driven cylinder.
+    """A free body with one box per cell on a table, pushed by a heavy, driven cylinder.
 
-    `scene` says how its contacts are made to obey Coulomb's law, `pushwise experiment referee`
-    how well they do. A free body rests on its table as on a stiff bed, `simulate(load="rigid")`;
-    with `own_weight` it slides as `simulate(load="own")` and never tips. Tables are rectangular.
+    `mujoco_scene` explains how its contacts are made to obey Coulomb's law; `pushwise experiment
+    referee` measures how well they do. A free body rests on its table as on a stiff bed,
+    `Physics(load="rigid")`; with `own_weight` it slides as `Physics(load="own")` does and never
+    tips. Tables are rectangular.
     """
 
     def __init__(
@@ -42,43 +43,40 @@ class MuJoCo(SimulatedWorld):
         thing: Thing | ObjectModel,
         table: Table | None = None,
         *,
+        own_weight: bool = False,
         seed: int = 0,
         pose: ArrayLike = (0.0, 0.0, 0.0),
         finger: Finger | None = None,
-        noise: Noise | None = None,
-        rate: float = 50.0,
-        forces: bool = True,
-        own_weight: bool = False,
+        sensing: Sensing | None = None,
     ) -> None:
-        """Build the scene and let the object go; the first arguments are every world's.
+        """Build the scene and release the object.
 
-        own_weight: let each cell carry its own weight, for sliding away from the edge alone.
+        Args:
+            thing: The object, or only its model.
+            table: The table; the default `Table` if not given.
+            own_weight: Let each cell carry its own weight; only for sliding away from the edge.
+            seed: Random seed of the noise.
+            pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
+            finger: The finger; the default `Finger` if not given.
+            sensing: What is measured, and how well; the default `Sensing` if not given.
+
         """
         self._engine: mujoco.MjModel | None = None
-        self._body: _FreeBody | _Cells = _Cells() if own_weight else _FreeBody()
-        super().__init__(
-            thing,
-            table,
-            seed=seed,
-            pose=pose,
-            finger=finger,
-            noise=noise,
-            rate=rate,
-            forces=forces,
-        )
+        self._body: _FreeBody | _PlanarCells = _PlanarCells() if own_weight else _FreeBody()
+        super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
 
     def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""
         engine = self._compiled()
-        scene = _Scene(engine, self._laid_down(engine, pose), self._body, push)
-        return watch(scene, push, pose[2], self._rate)
+        scene = _MuJoCoEngine(engine, self._laid_down(engine, pose), self._body, push)
+        return run_push(scene, push, pose[2], self._sensing.rate)
 
     def _falls(self, pose: Array) -> bool:
-        """Let the object go and see.
+        """Release the object and watch whether it falls.
 
-        The contacts that make sliding obey Coulomb's law are soft: on a few feet at the table's
-        edge an object sinks in by a millimetre, leans, and falls with its centre of mass up to
-        6 mm inside the support polygon. Nothing slides here, so they are hard.
+        The contacts that make sliding obey Coulomb's law are soft: standing on a few feet at the
+        table's edge, an object sinks in by a millimetre, leans, and falls with its centre of mass
+        up to 6 mm inside the support polygon. Nothing slides here, so the contacts are hard.
         """
         engine = copy(self._compiled())
         engine.pair_solimp[:, :3] = _HARD_IMPEDANCE
@@ -96,7 +94,7 @@ class MuJoCo(SimulatedWorld):
     def _compiled(self) -> mujoco.MjModel:
         """Return the engine's model, built once."""
         if self._engine is None:
-            own_weight = isinstance(self._body, _Cells)
+            own_weight = isinstance(self._body, _PlanarCells)
             scene = object_scene(self._model, self._table, self._finger, own_weight=own_weight)
             self._engine = mujoco.MjModel.from_xml_string(scene)
         return self._engine
@@ -112,7 +110,7 @@ class MuJoCo(SimulatedWorld):
 
 
 class _FreeBody:
-    """An object that moves freely: seven numbers of its place, six of its speed."""
+    """An object that moves freely: seven position coordinates, six velocities."""
 
     def lay(self, data: mujoco.MjData, pose: Array) -> None:
         """Put the object at a pose (3,) on the table."""
@@ -132,7 +130,7 @@ class _FreeBody:
         return float(2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0)))
 
     def height(self, data: mujoco.MjData) -> float:
-        """Return how far the object is above the table [m]; things may land flat on the floor."""
+        """Return the height above the table [m]; an object may land flat on the floor."""
         return float(data.qpos[2])
 
     def still(self, data: mujoco.MjData) -> bool:
@@ -140,15 +138,15 @@ class _FreeBody:
         return bool(np.abs(data.qvel[:6]).max() < _AT_REST)
 
 
-class _Cells:
-    """Cells on a root that moves in the plane: three numbers of its place and of its speed."""
+class _PlanarCells:
+    """Cells on a root that moves in the plane: three position coordinates, three velocities."""
 
     def lay(self, data: mujoco.MjData, pose: Array) -> None:
         """Put the object at a pose (3,) on the table."""
         data.qpos[:3] = pose
 
     def pose(self, data: mujoco.MjData, near: float) -> Array:
-        """Return the pose (x, y, theta) of the grid frame; theta counts on by itself."""
+        """Return the pose (x, y, theta) of the grid frame; the joint counts whole turns."""
         return np.array(data.qpos[:3])
 
     def tilt(self, data: mujoco.MjData) -> float:
@@ -164,14 +162,14 @@ class _Cells:
         return bool(np.abs(data.qvel[:3]).max() < _AT_REST)
 
 
-class _Scene:
-    """An engine in the middle of a push."""
+class _MuJoCoEngine:
+    """A MuJoCo scene in the middle of a push."""
 
     def __init__(
         self,
         engine: mujoco.MjModel,
         data: mujoco.MjData,
-        body: _FreeBody | _Cells,
+        body: _FreeBody | _PlanarCells,
         push: Push,
     ) -> None:
         """Start from a state in which the finger is out of the way."""
@@ -190,17 +188,17 @@ class _Scene:
         total = np.zeros(2)
         for i in range(steps):
             now = begin + i * engine.opt.timestep
-            # Heavy as it is, the finger would stray by micrometres; it is put back on its path.
+            # Even a heavy finger strays by micrometres; put it back on its path.
             data.qpos[self._place] = push.start + min(now, push.duration) * push.velocity
             data.qvel[self._speed] = push.velocity if moving else 0.0
             mujoco.mj_step(engine, data)
-            # The force that pushes the finger back, as its own joints feel it.
+            # The reaction on the finger, as its joints see it.
             total -= data.qfrc_constraint[self._speed]
         self._finger = finger_path(push, np.array([end]))[0]
         mean: Array = total / steps
         return mean
 
     def look(self, near: float) -> Look:
-        """Return what there is now; theta within half a turn of `near` [rad]."""
+        """Return the current state, theta within half a turn of `near` [rad]."""
         body, data = self._body, self._data
         return Look(body.pose(data, near), self._finger, body.tilt(data), body.still(data))

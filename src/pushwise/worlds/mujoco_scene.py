@@ -1,26 +1,26 @@
-"""The MuJoCo model of a table, an object on it and what touches it.
+"""The MuJoCo model of a table, the object on it and whatever touches it.
 
 MuJoCo relaxes contact: the normal force of a contact is
 
     f_n = D (k d |r| + b_n w_n + mu b_t |v_t|),      D = m d / (1 - d)
 
 with depth r, approach speed w_n, sliding speed v_t and impedance d (Computation, "Constraint
-model"; the last term is the relaxed cone's). So a contact that slides faster is loaded more, by
-up to everything with the default d = 0.9: this is why MuJoCo "loads the rim" of a turning
-object. Coulomb's law is what remains when D mu b_t |v_t| is small against the load. Hence:
+model"; the last term is due to the relaxed cone). So a contact that slides faster carries more
+load, with the default d = 0.9 up to all of it: this is why MuJoCo "loads the rim" of a turning
+object. Coulomb's law remains when D mu b_t |v_t| is small compared with the load. Hence:
 
-- a small impedance d, such that all feet together have the weight `_SHARE` of the object;
+- a small impedance d, such that D of all feet together is `_SHARE` times the object's mass;
 - stiffness and damping at the limit of the time step, so that the object sinks in by 0.1 mm;
-- `solreffriction`, a damping b_t of friction alone, small but for stiction;
+- `solreffriction`, a damping b_t of friction alone, as small as stiction allows;
 - a large `impratio`: full friction from about 1 mm/s.
 
-A cell touches the table with a foot whose corners are its four Gauss points, as friction summed
-over the cell's square needs; corners of the whole square would brake rotation by 3 % too much
-(a 0.2 m square of 25 cells). The whole cell stands 0.5 mm higher: it holds at the table's edge.
-The finger is an upright cylinder with round ends, which MuJoCo calls a capsule.
+A cell touches the table with a foot whose corners are the cell's four Gauss points, which
+integrates friction over its square; with corners at those of the square itself, rotation would be
+braked 3 % too much (a 0.2 m square of 25 cells). The cell's own box is 0.5 mm higher and supports
+it at the table's edge. The finger is an upright cylinder with round ends, a capsule in MuJoCo.
 
-A free body's load is that of a stiff bed. With `own_weight` each cell slides up and down by
-itself on a root that moves in the plane: it carries its own weight, and nothing ever tips.
+The load under a free body is that of a stiff bed. With `own_weight` each cell slides up and down
+on a root that moves in the plane: it carries its own weight, and nothing ever tips.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _FINGER_STIFFNESS = 0.4 / TIME_STEP**2
 _FINGER_DAMPING = 0.8 / TIME_STEP
 _FINGER_MASS = 1000.0  # kg; so heavy that no object slows it
 _FINGER_HALF_HEIGHT = 0.02  # m
-# A push F at height z shifts the load by F z / (m g) along the push, which no planar model sees;
-# a robot pushes thin things with its fingertip just above the table, and so does this one.
+# A push F at height z shifts the load by F z / (m g) along the push, which no planar model sees.
+# A robot pushes thin objects with its fingertip just above the table, and so does this one.
 _PUSH_HEIGHT = 0.003  # m
-_FOOT = 0.0005  # m a foot stands out below its cell
+_FOOT = 0.0005  # m by which a foot protrudes below its cell
 _RAIL = 0.001  # m; radius of the rails along the outline
-_ROOT = 1e-4  # mass of the root of cells with their own weight, over that of the object
-_DROP = 0.002  # m; how far such a cell sinks beyond the table's edge
+_ROOT = 1e-4  # with own weight: mass of the root relative to that of the object
+_DROP = 0.002  # m; with own weight: how far a cell sinks beyond the table's edge
 _TABLE = 0.02  # m; half the thickness of the table's top
 
 
@@ -70,11 +70,16 @@ def object_scene(
     bodies: str = "",
     pairs: str = "",
 ) -> str:
-    """Return MJCF of the table, the floor, the object and the finger.
+    """Return the MJCF of the table, the floor, the object and the finger.
 
-    own_weight: cells that carry their own weight, instead of one free body.
-    bodies, pairs: more MJCF of the world and of its contact pairs; a body of theirs may touch
-    the geoms cell0, cell1, ... of the object.
+    Args:
+        model: The object.
+        table: The table, a rectangle.
+        finger: The finger.
+        own_weight: Whether each cell carries its own weight, instead of one free body.
+        bodies: MJCF of further bodies.
+        pairs: MJCF of further contact pairs, for instance with the object's geoms cell0, cell1, ...
+
     """
     k = len(model.grid.outline)
     touching = [
@@ -134,7 +139,7 @@ def _free_body(model: ObjectModel) -> str:
 
 
 def _cells_on_a_root(model: ObjectModel) -> str:
-    """Return a root that moves in the plane, and on it a body a cell that moves up and down."""
+    """Return a root that moves in the plane, with one body per cell that moves up and down."""
     x, y = model.centre_of_mass
     root = (
         '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'
@@ -150,11 +155,11 @@ def _cells_on_a_root(model: ObjectModel) -> str:
 
 
 def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
-    """Return a cell's box, which carries its mass, and its foot, which rubs."""
+    """Return a cell's box, which has its mass, and its foot, which has its friction."""
     half = 0.5 * model.grid.cell_size
     if model.grid.heights[i] <= _FOOT:
         raise PushwiseError(
-            f"MuJoCo needs objects higher than {1e3 * _FOOT:g} mm; cell {i} is "
+            f"the MuJoCo world needs cells higher than {1e3 * _FOOT:g} mm; cell {i} is "
             f"{1e3 * model.grid.heights[i]:g} mm high."
         )
     height = 0.5 * (model.grid.heights[i] - _FOOT)
@@ -168,7 +173,7 @@ def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
 
 
 def _rails(grid: CellGrid) -> str:
-    """Return what the finger touches: a rail a side, just above the table."""
+    """Return what the finger touches: one rail per side of the outline, just above the table."""
     height = min(_PUSH_HEIGHT, 0.5 * grid.heights.min())
     corners = _inner_corners(grid.outline)
     return "".join(
@@ -179,17 +184,17 @@ def _rails(grid: CellGrid) -> str:
 
 
 def _inner_corners(outline: Array) -> Array:
-    """Return a polygon (k, 2) whose sides run inside those of the outline, a rail's radius away.
+    """Return the outline (k, 2) moved inwards by the radius of a rail.
 
-    Rails are round because boxes end in faces that a finger gliding past would catch on.
+    Rails are round because a finger sliding along would catch on the end faces of boxes.
     """
     side = np.roll(outline, -1, axis=0) - outline
     normal = np.stack([-side[:, 1], side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
     before = np.roll(normal, 1, axis=0)
-    # The two sides' offset lines meet at (n + m) / (1 + n . m); sharp corners are rounded off.
+    # The offset lines of two sides meet at (n + m) / (1 + n . m); sharp corners are cut off.
     bend = np.maximum(1.0 + np.sum(normal * before, axis=1), 0.1)
     corners: Array = outline + _RAIL * (normal + before) / bend[:, None]
-    # MuJoCo refuses a rail of no length, as a side of two radii between square corners gives.
+    # MuJoCo refuses a rail of length zero: a side of two radii between two right angles.
     none = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T) < 1e-6
     corners[none] -= 0.01 * side[none]
     return corners
@@ -197,8 +202,8 @@ def _inner_corners(outline: Array) -> Array:
 
 def _table_pairs(model: ObjectModel, own_weight: bool) -> list[str]:
     """Return the contacts of feet and cells with the table, each with its own friction."""
-    # d / (1 - d) = share / number of contacts. A cell by itself has four, and MuJoCo takes a
-    # third of its mass: it moves freely in one direction of three.
+    # d / (1 - d) = share / number of contacts. A separate cell has four, and counts with a third
+    # of its mass in MuJoCo, because it moves freely in one direction of three.
     contacts = 12 if own_weight else 4 * model.grid.n_cells
     soft = _softness(_SHARE / (contacts + _SHARE), _STIFFNESS, _DAMPING)
     return [
@@ -216,10 +221,11 @@ def _finger_pair(rail: int, finger: Finger) -> str:
 
 
 def _softness(impedance: float, stiffness: float, damping: float) -> str:
-    """Return attributes of a contact of constant impedance.
+    """Return the attributes of a contact with constant impedance.
 
     MuJoCo divides the stiffness by the impedance twice and multiplies it once, and divides the
-    damping; undone here, `stiffness` [1/s^2] and `damping` [1/s] are what acts.
+    damping once. This is undone here, so that `stiffness` [1/s^2] and `damping` [1/s] are those
+    that act.
     """
     d = impedance
     return (

@@ -1,4 +1,4 @@
-"""Setting the stage: an object with masses nobody knows, somewhere on a table."""
+"""`random_world`: an object of unknown mass and friction, somewhere on a table."""
 
 from __future__ import annotations
 
@@ -19,44 +19,46 @@ from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import scan_file
 from pushwise.typing import Array
 from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.world import Sensing
 
-__all__ = ["WORLDS", "stage"]
+__all__ = ["CAMERA", "WORLDS", "random_world"]
 
 WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 """The worlds an object can be put in, and their classes."""
 
-NOISE = Noise(position=1e-3, angle=5e-3)
-_RATE = 10.0  # Hz; of a camera that tracks the object
+CAMERA = Sensing(Noise(position=1e-3, angle=5e-3), rate=10.0, forces=False)
+"""A camera that tracks the object: 1 mm, 5 mrad, 10 Hz, no forces."""
 _MARGIN = 0.06  # m from the object to the table's edge at the start
 _TRIES = 1000
-_LOPSIDED = 2.5  # how much heavier one end of a scanned object is than even, and the other lighter
+_LOPSIDED = 2.5  # how many times heavier one end of a scanned object is than its middle
 _FRICTION = (0.2, 0.5)
 
 
-def stage(what: str, table: Table, *, world: str = "mujoco", seed: int = 0) -> SimulatedWorld:
-    """Return a world with an object in it, seen by a camera alone (1 mm, 5 mrad, 10 Hz).
+def random_world(
+    what: str, table: Table, *, world: str = "mujoco", seed: int = 0
+) -> SimulatedWorld:
+    """Return a world with an object at a random pose, seen by `CAMERA`.
 
-    what: one of the nine objects, which gets random masses and frictions; a scan, a grid, or a
-    file `pushwise scan` reads, which gets random ones too; or a model, which keeps its own.
-    world: of `WORLDS`. seed: decides masses, frictions, the pose and the noise.
+    Args:
+        what: One of the nine objects, or the path of a scan, of a grid or of a file that
+            `pushwise scan` reads: each gets a random mass and friction distribution. The path of
+            a model: it keeps its own.
+        table: The table.
+        world: Name of the world, one of `WORLDS`.
+        seed: Random seed of the mass and friction, the pose and the noise.
+
     """
     rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
     thing = _hidden(what, rng)
     outline = thing.outline if isinstance(thing, Thing) else thing.grid.outline
     made: SimulatedWorld = getattr(worlds, WORLDS[world])(
-        thing,
-        table,
-        seed=seed,
-        pose=_pose(rng, outline, table),
-        noise=NOISE,
-        rate=_RATE,
-        forces=False,
+        thing, table, seed=seed, pose=_pose(rng, outline, table), sensing=CAMERA
     )
     return made
 
 
 def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
-    """Return the truth about the object."""
+    """Return the object with its hidden mass and friction."""
     if what in objects.names:
         return objects.load(what).sample(rng)
     path = Path(what)
@@ -66,7 +68,7 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
         )
     if path.suffix.lower() in IMAGES:
         raise PushwiseError(
-            f"{what} is a depth image: make a grid of it with pushwise scan, and slide that."
+            f"{what} is a depth image; make a grid from it with pushwise scan, and use that."
         )
     if path.suffix.lower() != ".json":
         return _uneven(scan_file(path)[0].grid, rng)
@@ -77,9 +79,9 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
 
 
 def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
-    """Return an object of this shape that is heavier at one end, and rubs alike everywhere."""
+    """Return an object of this shape that is heavier at one end and has uniform friction."""
     if grid.n_cells < 2:
-        raise PushwiseError("an object of one cell has no ends: give its grid a smaller cell_size.")
+        raise PushwiseError("the grid has one cell; give it at least two with a smaller cell_size.")
     angle = rng.uniform(-np.pi, np.pi)
     along = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)]
     mass = _LOPSIDED ** (along / np.abs(along).max())
@@ -91,7 +93,7 @@ def _pose(rng: np.random.Generator, outline: Array, table: Table) -> Array:
     """Return a random pose (3,) with the whole outline (k, 2) well on the table."""
     low, high = table.polygon.min(axis=0), table.polygon.max(axis=0)
     middle = 0.5 * (low + high)
-    # As much smaller a table as the margin takes on either side.
+    # The table, smaller by the margin on every side.
     inner = middle + (table.polygon - middle) * (1.0 - 2.0 * _MARGIN / (high - low))
     for _ in range(_TRIES):
         pose = np.append(rng.uniform(low, high), rng.uniform(-np.pi, np.pi))

@@ -1,4 +1,4 @@
-"""`Replay`: a recorded log as a world. It answers only the pushes it has."""
+"""`Replay`: a recorded log as a world, which knows only the pushes in the log."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pushwise.worlds.world import Observation
 
 __all__ = ["Replay"]
 
-_SAME = 1e-6  # m, m/s, s; how well a push must agree with a recorded one
+_SAME = 1e-6  # m, m/s, s; the largest difference from a recorded push
 
 
 class Replay:
-    """The object lies where the next record finds it, and moves as recorded."""
+    """A world in which the object moves as recorded."""
 
     def __init__(self, log: PushLog) -> None:
         """Replay a log from its first record."""
@@ -31,9 +31,9 @@ class Replay:
         self._pose = self._log[0].pose[0]
 
     def observe(self) -> Observation:
-        """Return the pose now, and the tops of the grid's cells as the cloud.
+        """Return the present pose, and the tops of the grid's cells as the cloud.
 
-        The cloud is empty when the log has no grid.
+        The cloud is empty if the log has no grid.
         """
         grid = self._log.grid
         if grid is None:
@@ -42,7 +42,7 @@ class Replay:
         return Observation(tops, self._pose)
 
     def push(self, push: Push) -> PushRecord:
-        """Return the record of this push; one that was never made is refused."""
+        """Return the record of this push; a push that is not in the log is refused."""
         for record in self._log:
             if isinstance(record.push, Push) and _same(record.push, push):
                 self._pose = record.pose[-1]
@@ -50,7 +50,7 @@ class Replay:
         x, y = push.start
         raise PushwiseError(
             f"this log has no push from ({x:.4f}, {y:.4f}) m at ({push.velocity[0]:.4f}, "
-            f"{push.velocity[1]:.4f}) m/s; it answers only the {len(self._log)} it has, "
+            f"{push.velocity[1]:.4f}) m/s; only its own {len(self._log)} pushes can be replayed, "
             "each the `push` of one of its records."
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from pushwise.checks import finite_array
+from pushwise.checks import finite_array, positive_number
+from pushwise.records.record import Noise
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pushwise.physics.push import Push
     from pushwise.records.record import PushRecord
 
-__all__ = ["Observation", "World"]
+__all__ = ["Observation", "Sensing", "World"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -32,6 +33,22 @@ class Observation:
         object.__setattr__(self, "pose", finite_array("pose", pose, (3,)))
 
 
+@dataclass(frozen=True)
+class Sensing:
+    """What a simulated world measures, and how well; by default everything, exactly."""
+
+    noise: Noise = field(default_factory=Noise)
+    """Noise of the records and of `observe`."""
+    rate: float = 50.0
+    """Samples of a record per second [Hz]."""
+    forces: bool = True
+    """Whether records include the force of the finger; a camera alone does not measure it."""
+
+    def __post_init__(self) -> None:
+        """Check the rate."""
+        object.__setattr__(self, "rate", positive_number("rate", self.rate))
+
+
 @runtime_checkable
 class World(Protocol):
     """A place where a push really happens."""
@@ -40,7 +57,12 @@ class World(Protocol):
         """Look at the object."""
 
     def push(self, push: Push) -> PushRecord:
-        """Carry out a push, wait until the object rests, and tell what happened."""
+        """Carry out a push, wait until the object rests, and return what was measured."""
 
     def reset(self, seed: int) -> None:
-        """Put the object back where it started; `seed` decides all that is random from here."""
+        """Put the object back where it started.
+
+        Args:
+            seed: Random seed of everything that follows.
+
+        """

@@ -1,8 +1,8 @@
 """ROS 1 bags and ROS 2 bags (sqlite3 and MCAP), read without ROS.
 
 The object and the finger come from stamped poses, odometry or transforms, the force from stamped
-wrenches. Times are the stamps in the messages' headers, not those of their arrival; a topic whose
-stamps are all zero has none, and arrival must do.
+wrenches. Times are the stamps in the messages' headers, not their times of arrival, unless all
+stamps of a topic are zero.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pushwise.errors import PushwiseError
-from pushwise.records.recordings.clocks import Clocks, clock_notes, times
+from pushwise.extras import require
+from pushwise.records.recordings import BagTopics
 from pushwise.records.recordings.poses import (
+    Clocks,
     Poses,
+    clock_notes,
     here,
     interpolated,
     planar,
     sorted_poses,
+    times,
     unit_rows,
 )
 from pushwise.records.recordings.stream import Recording, Stream
@@ -32,7 +36,7 @@ from pushwise.typing import Array
 __all__ = ["read_bag"]
 
 _POSES: dict[str, Callable[[Any], tuple[Any, Any, str]]] = {
-    # position, orientation and the name of the frame that moves
+    # position, orientation and name of the moving frame
     "geometry_msgs/msg/PoseStamped": lambda m: (m.pose.position, m.pose.orientation, ""),
     "geometry_msgs/msg/PoseWithCovarianceStamped": lambda m: (
         m.pose.pose.position,
@@ -56,41 +60,39 @@ _WRENCH = "geometry_msgs/msg/WrenchStamped"
 
 @dataclass(frozen=True, eq=False)
 class _Bag:
-    """The messages that may matter, by topic."""
+    """The messages that are needed, by topic."""
 
     path: Path
     types: dict[str, str]
     """Type of every topic in the bag."""
     counts: dict[str, int]
-    """How many messages each has."""
+    """How many messages each topic has."""
     messages: dict[str, list[tuple[int, Any]]]
-    """Arrival [ns] and message, of the topics that were read."""
+    """Arrival [ns] and message, for the topics that were read."""
 
 
-def read_bag(
-    path: str | Path,
-    *,
-    object: str | None = None,
-    finger: str | None = None,
-    wrench: str | None = None,
-    frame: str | None = None,
-) -> Recording:
+def read_bag(path: str | Path, topics: BagTopics) -> Recording:
     """Read the recording of an object and a finger from a ROS bag.
 
-    path: a .bag file, the folder of a ROS 2 bag, or a .db3 or .mcap file. object, finger: a topic
-    of stamped poses, odometry or transforms; of a tree of transforms the frame after a colon, as
-    in "/tf:box". wrench: the topic of the force, if any. frame: the table frame, z up; by default
-    the frame of the object's poses. Raises an error that lists the topics when one is not given.
+    Args:
+        path: A .bag file, the folder of a ROS 2 bag, or a .db3 or .mcap file.
+        topics: Where the bag has the object, the finger and the force.
+
+    Raises:
+        PushwiseError: The bag cannot be read, or a topic is missing; the message then lists the
+            topics of the bag.
+
     """
     path = Path(path)
-    chosen = [name.split(":")[0] for name in (object, finger, wrench) if name is not None]
+    tracked, finger, wrench = topics.object, topics.finger, topics.wrench
+    chosen = [name.split(":")[0] for name in (tracked, finger, wrench) if name is not None]
     bag = _read(path, chosen)
-    for name, called in ((object, "--object"), (finger, "--finger")):
+    for name, called in ((tracked, "--object"), (finger, "--finger")):
         if name is None:
             raise PushwiseError(f"{path}: choose a topic with {called}; {_listed(bag)}.")
-    assert object is not None and finger is not None
+    assert tracked is not None and finger is not None
     frames = _frames(bag)
-    seen = _poses(bag, frames, object, frame and frame.lstrip("/"))
+    seen = _poses(bag, frames, tracked, topics.frame and topics.frame.lstrip("/"))
     tip = _poses(bag, frames, finger, seen.parent)
     clocks = {**seen.clocks, **tip.clocks}
     begin = min(np.nanmin(seen.t), np.nanmin(tip.t))
@@ -99,12 +101,12 @@ def read_bag(
     if wrench is not None:
         forces, force_clocks, notes = _forces(bag, frames, wrench, tip, begin)
         clocks.update(force_clocks)
-    values, flat = planar(f"{path.name} {object}", seen)
+    values, flat = planar(f"{path.name} {tracked}", seen)
     return Recording(
         path.name,
         Stream.ordered(
             "object",
-            f"{object} ({_type(bag, object)} in {seen.parent!r})",
+            f"{tracked} ({_type(bag, tracked)} in {seen.parent!r})",
             seen.t[flat] - begin,
             values[flat],
             not_planar=int((~flat).sum()),
@@ -124,6 +126,7 @@ def read_bag(
 
 def _read(path: Path, chosen: list[str]) -> _Bag:
     """Read the chosen topics and all transforms of a bag."""
+    require("rosbags", extra="recordings", purpose="reading ROS bags")
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 
@@ -133,8 +136,8 @@ def _read(path: Path, chosen: list[str]) -> _Bag:
     if where.is_dir() and not (where / "metadata.yaml").exists():
         inside = ", ".join(sorted(file.name for file in where.iterdir())) or "nothing"
         raise PushwiseError(
-            f"{where} is no folder of a ROS 2 bag, which has a metadata.yaml; it has {inside}: "
-            "give a .db3 or .mcap file itself, or mend the bag with `ros2 bag reindex`."
+            f"{where} is not the folder of a ROS 2 bag: it has no metadata.yaml, only {inside}; "
+            "give a .db3 or .mcap file itself, or repair the bag with `ros2 bag reindex`."
         )
     types: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -148,29 +151,29 @@ def _read(path: Path, chosen: list[str]) -> _Bag:
                 message = reader.deserialize(raw, connection.msgtype)
                 messages.setdefault(connection.topic, []).append((arrival, message))
     except Exception as error:
-        # Damaged bags make the reader, SQLite and the decompressors raise whatever they like.
+        # For damaged bags the reader, SQLite and the decompressors raise errors of many kinds.
         raise PushwiseError(
-            f"{path} cannot be read as a ROS bag: {_sentence(error)}; one that was cut short may "
-            "be mended with `rosbag reindex`, `ros2 bag reindex` or `mcap recover`."
+            f"{path} cannot be read as a ROS bag: {_sentence(error)}; if it was cut short, try to "
+            "repair it with `rosbag reindex`, `ros2 bag reindex` or `mcap recover`."
         ) from error
     return _Bag(path, types, counts, messages)
 
 
 def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> Poses:
-    """Return the poses of a topic, or of a frame in a tree, in a frame."""
+    """Return the poses of a topic, or of a frame in a tree of transforms, in a frame."""
     topic, _, child = name.partition(":")
     kind = _type(bag, topic)
     if kind in _TREES:
         if child not in frames.names():
             raise PushwiseError(
-                f"{bag.path}: choose a frame of {topic}, as in {topic}:box, from "
-                f"{', '.join(frames.names()) or 'none'}; got {child!r}."
+                f"{bag.path}: choose a frame of {topic}, as in {topic}:box; got {child!r}, and "
+                f"the transforms have {', '.join(frames.names()) or 'none'}."
             )
         return frames.poses(child, frame)
     if kind not in _POSES:
         kinds = ", ".join((*_POSES, _TREES[0]))
         raise PushwiseError(
-            f"{bag.path}: {topic} is {kind}, which has no pose; give one of {kinds}: "
+            f"{bag.path}: {topic} is {kind}, which has no pose; give a topic of {kinds}: "
             f"{_listed(bag)}."
         )
     messages = _messages(bag, topic)
@@ -194,11 +197,11 @@ def _poses(bag: _Bag, frames: Frames, name: str, frame: str | None) -> Poses:
 def _forces(
     bag: _Bag, frames: Frames, topic: str, tip: Poses, begin: float
 ) -> tuple[Stream, Clocks, list[str]]:
-    """Return the forces turned into the table frame, their clocks, and what had to be assumed."""
+    """Return the forces in the table frame, their clocks, and what had to be assumed."""
     kind = _type(bag, topic)
     if kind != _WRENCH:
         raise PushwiseError(
-            f"{bag.path}: {topic} is {kind}, which has no force; give one of {_WRENCH}: "
+            f"{bag.path}: {topic} is {kind}, which has no force; give a topic of {_WRENCH}: "
             f"{_listed(bag)}."
         )
     messages = _messages(bag, topic)
@@ -216,13 +219,13 @@ def _forces(
         rows = interpolated(sorted_poses(tip), t)
         if given != tip.child:
             notes.append(
-                f"the bag does not place the force's frame {given!r}: taken for the finger's"
+                f"no transform leads to the force's frame {given!r}: the finger's frame is assumed"
             )
     else:
         rows = here(len(t))
         notes.append(
-            f"the force's frame {given!r} is not placed: its axes are taken for those of "
-            f"{tip.parent!r}"
+            f"no transform leads to the force's frame {given!r}: the axes of {tip.parent!r} are "
+            "assumed"
         )
     known = np.isfinite(rows.sum(axis=1))
     turn = Rotation.from_quat(np.where(known[:, None], rows, here(1))[:, 3:])
@@ -248,7 +251,7 @@ def _times(messages: list[tuple[int, Any]]) -> tuple[Array, float | None]:
 
 
 def _frame_of(bag: _Bag, topic: str) -> str:
-    """Return the frame that all messages of a topic are in."""
+    """Return the frame of all messages of a topic."""
     names = {message.header.frame_id.lstrip("/") for _, message in _messages(bag, topic)}
     if len(names) > 1:
         raise PushwiseError(
@@ -258,7 +261,7 @@ def _frame_of(bag: _Bag, topic: str) -> str:
 
 
 def _messages(bag: _Bag, topic: str) -> list[tuple[int, Any]]:
-    """Return the messages of a topic that has some."""
+    """Return the messages of a topic; a topic without any is refused."""
     if topic not in bag.messages:
         raise PushwiseError(f"{bag.path}: {topic} has no messages; {_listed(bag)}.")
     return bag.messages[topic]
@@ -273,7 +276,7 @@ def _type(bag: _Bag, name: str) -> str:
 
 
 def _listed(bag: _Bag) -> str:
-    """Return what a bag has, in words."""
+    """Return the contents of a bag in words."""
     if not bag.types:
         return "the bag is empty"
     topics = [f"{name} ({kind}, {bag.counts[name]})" for name, kind in sorted(bag.types.items())]
@@ -283,5 +286,5 @@ def _listed(bag: _Bag) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    """Return an error's words without the full stop."""
+    """Return the text of an error without the full stop."""
     return (str(error) or type(error).__name__).rstrip(".")

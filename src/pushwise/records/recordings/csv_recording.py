@@ -1,4 +1,4 @@
-"""CSV files with columns of any names, in any units: as a spreadsheet or a script writes them."""
+"""CSV files with columns of any names and in any units, as spreadsheets and scripts write them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.errors import PushwiseError
-from pushwise.records.csv_text import csv_rows, read_csv
+from pushwise.records.log_file import csv_rows, read_csv
+from pushwise.records.recordings import CsvColumns
 from pushwise.records.recordings.stream import Recording, Stream
-from pushwise.typing import Array
+from pushwise.typing import Array, Integers
 
 __all__ = ["UNITS", "read_columns"]
 
@@ -28,7 +28,7 @@ UNITS = {
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "force": {"N": 1.0, "mN": 1e-3},
 }
-"""Units a column may be in, by what it measures, and how much one is in SI units."""
+"""The valid units of a column by what it measures, and their sizes in SI units."""
 
 _KINDS = {
     "t": "time",
@@ -38,25 +38,22 @@ _KINDS = {
 }
 
 
-def read_columns(
-    path: str | Path,
-    columns: Mapping[str, str] | None = None,
-    units: Mapping[str, str] | None = None,
-) -> list[Recording]:
+def read_columns(path: str | Path, columns: CsvColumns) -> list[Recording]:
     """Read a CSV file with a line of column names.
 
-    columns: what the file calls a column, by our name: t, x, y, theta, finger_x, finger_y, and
-    if there are any fx, fy and push; those not given have our names. units: the unit of a
-    column, by our name; m, rad, s and N when not given. Rows need not have every value: a row of
-    the object alone and one of the finger alone are each a sample of one of them. A file with a
-    column `push` is a recording a push, another is one recording.
+    Rows need not have every value: a row with the object alone and one with the finger alone are
+    samples of one stream each.
+
+    Args:
+        path: The file.
+        columns: What the file calls its columns, and their units.
+
     """
     path = Path(path)
-    columns, units = dict(columns or {}), dict(units or {})
-    _check_names(columns, units)
+    _check_names(columns)
     names, rows = _rows(path)
-    where = _where(path, names, columns)
-    scale = {name: UNITS[_KINDS[name]][unit] for name, unit in units.items()}
+    where = _where(path, names, columns.names)
+    scale = {name: UNITS[_KINDS[name]][unit] for name, unit in columns.units.items()}
     numbers = {
         name: scale.get(name, 1.0) * _column(path, rows, names[i], i)
         for name, i in where.items()
@@ -71,14 +68,14 @@ def read_columns(
     return [_recording(source, numbers, chosen) for source, chosen in groups.items()]
 
 
-def _recording(source: str, numbers: Mapping[str, Array], chosen: NDArray[np.int_]) -> Recording:
-    """Return the recording that some rows are."""
-    # Seconds since 1970 would fill the report; seconds since the first row say when.
+def _recording(source: str, numbers: Mapping[str, Array], chosen: Integers) -> Recording:
+    """Return the recording in some of the rows."""
+    # Times count from the first row; seconds since 1970 would be hard to read in the report.
     t = numbers["t"][chosen] - np.nanmin(numbers["t"], initial=np.inf)
 
     def stream(name: str, parts: tuple[str, ...]) -> Stream:
         values = np.column_stack([numbers[part][chosen] for part in parts])
-        # A row of another stream's alone is no sample of this one, good or bad.
+        # A row with values of other streams only is not a sample of this one.
         meant = ~np.isnan(values).all(axis=1)
         return Stream.ordered(name, f"{source} {', '.join(parts)}", t[meant], values[meant])
 
@@ -86,21 +83,21 @@ def _recording(source: str, numbers: Mapping[str, Array], chosen: NDArray[np.int
     return Recording(source, stream("object", _OBJECT), stream("finger", _FINGER), force)
 
 
-def _check_names(columns: Mapping[str, str], units: Mapping[str, str]) -> None:
-    """Refuse names that are not ours and units that do not fit."""
-    for name in (*columns, *units):
+def _check_names(columns: CsvColumns) -> None:
+    """Refuse unknown columns, and units that do not fit them."""
+    for name in (*columns.names, *columns.units):
         if name not in _NAMES:
             raise PushwiseError(f"a column must be one of {', '.join(_NAMES)}; got {name!r}.")
-    for name, unit in units.items():
+    for name, unit in columns.units.items():
         known = UNITS.get(_KINDS.get(name, ""), {})
         if unit not in known:
             raise PushwiseError(
-                f"{name} must be in {', '.join(known) or 'no unit at all'}; got {unit!r}."
+                f"the unit of {name} must be {', '.join(known) or 'left out'}; got {unit!r}."
             )
 
 
 def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the column names, and the rows with the number of their line."""
+    """Return the column names, and the rows with their line numbers."""
     lines = read_csv(path).splitlines()
     head = lines[0] if lines else ""
     table = csv_rows(path, lines, delimiter=max(",;\t", key=head.count))
@@ -122,7 +119,7 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str, int]:
-    """Return the place of each of our columns in the file."""
+    """Return the index of each of our columns in the file."""
     where = {}
     missing = []
     for name in _NAMES:
@@ -132,9 +129,9 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
         elif name in columns or name not in _OPTIONAL:
             missing.append(name)
     if missing:
-        wanted = ", ".join(columns.get(name, name) for name in missing)
+        absent = ", ".join(columns.get(name, name) for name in missing)
         raise PushwiseError(
-            f"{path} has no column {wanted}; it has {', '.join(names)}: say which of them is "
+            f"{path} has no column {absent}; it has {', '.join(names)}: specify which of them is "
             f"{', '.join(missing)}, as in --column {missing[0]}={names[-1]}."
         )
     if ("fx" in where) != ("fy" in where):
@@ -143,7 +140,7 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
 
 
 def _column(path: Path, rows: list[tuple[int, list[str]]], name: str, i: int) -> Array:
-    """Return a column as numbers, NaN where a cell is empty or says that there is none."""
+    """Return a column as numbers, NaN where a cell is empty or marked as missing."""
     numbers = np.full(len(rows), np.nan)
     for k, (line, cells) in enumerate(rows):
         text = cells[i].strip()

@@ -1,9 +1,9 @@
-"""Pushes cut out of continuous recordings, by contact and motion.
+"""`cut_pushes`: pushes cut out of continuous recordings, by contact and motion.
 
-A push is a straight stretch of the finger's way during which the object moves. Where a force is
-measured it must be felt, and where the object's cells are known the finger must come near them:
-an object that a person puts back between two pushes is not pushed. A way with corners, or along
-which the finger speeds up, becomes several pushes.
+A push is a straight stretch of the finger's path during which the object moves. If forces are
+measured, there must be one; if the object's cells are known, the finger must come near them: an
+object that a person puts back between two pushes is not pushed. A path with corners, or on which
+the finger accelerates, becomes several pushes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from pushwise.physics.push import Push
 from pushwise.records.log_file import SLOW
 from pushwise.records.record import Noise, PushRecord
 from pushwise.records.recordings.findings import Findings, FoundPush
-from pushwise.records.recordings.force_calibration import Sensed, felt
-from pushwise.records.recordings.noise_estimation import rest_noise
 from pushwise.records.recordings.segmentation import fit_line, straight_stretches
+from pushwise.records.recordings.sensor_calibration import ForceCalibration, estimate_noise, felt
 from pushwise.records.recordings.stream import Recording, Stream, too_far
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
@@ -30,33 +29,33 @@ from pushwise.typing import Array
 __all__ = ["cut_pushes"]
 
 
-_STRAIGHT = 1e-3  # m a finger may be from a straight way at constant velocity,
-_SIGMAS = 8.0  # or this many times its noise: corners are found at its outliers
-_TRAVEL = 5e-3  # m; a finger that moves less pushes nothing worth a record
+_STRAIGHT = 1e-3  # m a finger may be from a straight path at constant velocity,
+_SIGMAS = 8.0  # or this many times its noise: corners are found at outliers
+_TRAVEL = 5e-3  # m; a finger that moves less makes no push worth a record
 _MOVED = 2e-3  # m; an object that moves less was not pushed
-_ARM = 0.05  # m: what a turn by one radian counts as
-_BESIDE = 0.01  # m of the finger's way kept before the object moves and after it rests
-_TAIL = 0.3  # s after the finger stopped in which the object may slide on
-_NEAR = 0.02  # m; a finger that comes no nearer to the outline did not push
-_RAMP = 0.2  # of the longest stretch of one way: shorter ones are its beginning, end or corners
-_LATE = 0.02  # s an object may go on after the finger stopped,
-_SLIPPERY = 0.2  # besides sliding on by its own momentum, with at least this friction
-_LOOKS = 100  # instants at which a finger's distance from the outline is looked at
+_ARM = 0.05  # m; displacement equivalent to a rotation by one radian
+_MARGIN = 0.01  # m of the finger's path kept before the object moves and after it rests
+_TAIL = 0.3  # s after the finger stopped in which the object may still slide
+_NEAR = 0.02  # m; a finger that stays farther from the outline did not push
+_RAMP = 0.2  # times the longest stretch of a path: shorter ones are its start, end or corners
+_LATE = 0.02  # s an object may move after the finger stopped,
+_SLIPPERY = 0.2  # in addition to sliding by its momentum, with at least this friction
+_LOOKS = 100  # number of instants at which a finger's distance from the outline is computed
 
 
 @dataclass(frozen=True, eq=False)
 class _Span:
-    """A push, but for its force."""
+    """A push without its force."""
 
     push: Push
     t: Array  # (k,) stamps [s] of the recording
     pose: Array  # (k, 3)
-    stray: float  # m the finger was off its straight way
-    stretch: tuple[int, int]  # first and last sample of that way
+    stray: float  # m; the finger's largest distance from its straight path
+    stretch: tuple[int, int]  # first and last sample of that path
 
     @property
     def travel(self) -> float:
-        """Length of the finger's way [m]."""
+        """Length of the finger's path [m]."""
         return self.push.duration * float(np.hypot(*self.push.velocity))
 
 
@@ -69,9 +68,13 @@ def cut_pushes(
 ) -> Findings:
     """Find the pushes in recordings of one object.
 
-    grid: the object's cells, if known; pushes whose finger never comes near them are left out.
-    offset: pose (x, y, theta) [m, m, rad] of the grid frame in the frame that was tracked.
-    delay: how late the object's poses are stamped [s], as a camera's may be.
+    Args:
+        recordings: The recordings.
+        grid: The object's cells, if known; pushes whose finger never comes near them are left
+            out.
+        offset: Pose (x, y, theta) [m, m, rad] of the grid frame in the tracked frame.
+        delay: How late the object's poses are stamped [s], as those of a camera may be.
+
     """
     shift, delay = finite_array("offset", offset, (3,)), finite_number("delay", delay)
     recordings = [replace(r, object=_moved(r.object, shift, delay)) for r in recordings]
@@ -85,18 +88,18 @@ def cut_pushes(
         [(float(s.t[0]), float(s.t[-1])) for r, s in spans if r is recording]
         for recording in recordings
     ]
-    noise = rest_noise(recordings, times)
-    sensed = Sensed(recordings, [_still(recording) for recording in recordings])
+    noise = estimate_noise(recordings, times)
+    forces = ForceCalibration(recordings, [_still(recording) for recording in recordings])
     silent = [(r, s) for r, s in spans if r.force is not None and not r.force.covers(s.t)]
     left_out += [f"{_named(*pair)}: the force was not recorded" for pair in silent]
     spans = [pair for pair in spans if pair not in silent]
-    sensed.orient([(recording, span.t, span.push.velocity) for recording, span in spans])
-    notes += sensed.notes() + _late_note([span for _, span in spans])
+    forces.orient([(recording, span.t, span.push.velocity) for recording, span in spans])
+    notes += forces.notes() + _late_note([span for _, span in spans])
     pushes = []
     for recording, span in spans:
-        force = sensed.during(recording, span.t)
+        force = forces.during(recording, span.t)
         if force is not None and not felt(force, noise):
-            left_out.append(f"{_named(recording, span)}: the object moves but no force is felt")
+            left_out.append(f"{_named(recording, span)}: the object moves without a force")
         else:
             pushes.append(_found(recording, span, force, noise))
     return Findings(tuple(recordings), tuple(pushes), tuple(left_out), noise, tuple(notes))
@@ -123,18 +126,18 @@ def _spans(recording: Recording, grid: CellGrid | None) -> tuple[list[_Span], li
     if len(kept) < len(spans):
         left_out.append(
             f"{recording.source}: {len(spans) - len(kept)} short stretches on which the finger "
-            "speeds up, slows down or turns in the course of a push"
+            "speeds up, slows down or turns during a push"
         )
     return kept, left_out
 
 
 def _named(recording: Recording, span: _Span) -> str:
-    """Return a push in words."""
+    """Return the name of a push in words."""
     return f"{recording.source}, push at {span.t[0]:.2f} s"
 
 
 def _longest(spans: list[_Span], span: _Span) -> float:
-    """Return the longest way [m] among the pushes that a push follows or is followed by."""
+    """Return the longest path [m] in the chain of adjoining pushes that a push belongs to."""
     longest = span.travel
     i = spans.index(span)
     for step in (-1, 1):
@@ -151,10 +154,10 @@ def _longest(spans: list[_Span], span: _Span) -> float:
 def _span(
     recording: Recording, first: int, last: int, still: float, tolerance: float
 ) -> _Span | None:
-    """Return the push along one stretch of the finger's way, None if the object does not move."""
+    """Return the push along one stretch of the finger's path, None if the object does not move."""
     finger, seen = recording.finger, recording.object
     begin, end = finger.t[first], finger.t[last]
-    # The instant the finger stops is a sample of its own, so that the line ends where it did.
+    # The instant at which the finger stops is an additional sample, so that the line ends there.
     stop = [end] if seen.seen(np.array([end]))[0] else []
     t = np.union1d(seen.t[(seen.t >= begin) & (seen.t <= end)], stop)
     t = t[finger.seen(t)]
@@ -167,11 +170,11 @@ def _span(
     speed = float(np.hypot(*velocity))
     if speed < SLOW:
         return None
-    # The object is quiet until it is touched, and again when the finger slips off it.
+    # The object rests until it is touched, and again after the finger slips off it.
     onset = int(np.argmax(_distance(pose, pose[0]) > still))
     quiet = _distance(pose, pose[-1]) <= still
     rest = len(t) - int(np.argmin(quiet[::-1]))
-    margin = (_BESIDE + still) / speed
+    margin = (_MARGIN + still) / speed
     a = min(int(np.searchsorted(t, t[onset] - margin)), onset - 1)
     b = int(np.searchsorted(t, t[rest] + margin, side="right"))
     kept = t[a:b]
@@ -189,7 +192,7 @@ def _span(
 
 
 def _tail(recording: Recording, last: int, tolerance: float) -> Array:
-    """Return the object's stamps after the finger stopped, until it moves away, shape (k,)."""
+    """Return the object's stamps from the finger's stop until it moves away, shape (k,)."""
     finger, seen = recording.finger, recording.object
     away = np.hypot(*(finger.values[last:] - finger.values[last]).T) > tolerance
     leaves = finger.t[last + int(np.argmax(away))] if away.any() else finger.t[-1]
@@ -199,7 +202,7 @@ def _tail(recording: Recording, last: int, tolerance: float) -> Array:
 
 
 def _refused(recording: Recording, span: _Span, grid: CellGrid | None) -> str:
-    """Return why a push cannot be one, empty if it can."""
+    """Return why a stretch cannot be a push, empty if it can."""
     step, dt = np.diff(span.pose, axis=0), np.diff(span.t)
     jumped = too_far(step, dt)
     if jumped.any():
@@ -213,15 +216,15 @@ def _refused(recording: Recording, span: _Span, grid: CellGrid | None) -> str:
         pairs = zip(span.pose[some], recording.finger.at(span.t[some]), strict=True)
         gap = min(outline_distance(placed(grid.outline, pose), at) for pose, at in pairs)
         if gap > _NEAR:
-            return f"the finger comes no nearer to the object than {1e3 * gap:.0f} mm"
+            return f"the finger stays at least {1e3 * gap:.0f} mm from the object"
     return ""
 
 
 def _late_note(spans: list[_Span]) -> list[str]:
-    """Say it when the object goes on for too long after the finger stopped.
+    """Return a sentence if the object moves for too long after the finger stopped.
 
-    An object pushed at a speed v slides on for no more than v^2 / (2 mu g). What it moves beyond
-    that, it moved before: its poses are stamped late.
+    An object pushed at a speed v slides no farther than v^2 / (2 mu g). Any motion beyond that
+    happened earlier: the poses are stamped late.
     """
     late = []
     for span in spans:
@@ -242,8 +245,8 @@ def _late_note(spans: list[_Span]) -> list[str]:
     if least < _LATE:
         return []
     return [
-        "the object goes on after the finger stops, farther than by its momentum: it may be seen "
-        f"{least:.2f} to {most:.2f} s late, which a delay would mend"
+        "the object moves after the finger stops, farther than its momentum explains: its poses "
+        f"may be {least:.2f} to {most:.2f} s late, which a delay would correct"
     ]
 
 
@@ -262,14 +265,14 @@ def _moved(stream: Stream, offset: Array, delay: float) -> Stream:
 
 
 def _distance(pose: Array, other: Array) -> Array:
-    """Return how far poses (..., 3) are apart [m], turns counted in."""
+    """Return the distance [m] between poses (..., 3), including rotation."""
     step = pose - other
     distance: Array = np.hypot(step[..., 0], step[..., 1]) + _ARM * np.abs(step[..., 2])
     return distance
 
 
 def _still(recording: Recording) -> float:
-    """Return how far [m] noise alone may take the object."""
+    """Return how far noise alone may seem to move the object [m]."""
     x, y, theta = recording.object.jitter
     return max(0.5 * _MOVED, _SIGMAS * float(max(x, y) + _ARM * theta))
 

@@ -1,4 +1,4 @@
-"""`Findings`: the pushes found in recordings, and what a person should know about the data."""
+"""`Findings`: the pushes found in recordings, and a report on the quality of the data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushwise.shape.grid import CellGrid
 
 __all__ = ["Findings", "FoundPush"]
 
-_LISTED = 20  # lines of a kind, at the most, that a summary has
+_LISTED = 20  # largest number of lines of one kind in a summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +25,13 @@ class FoundPush:
     """A push found in a recording."""
 
     record: PushRecord
-    """What happened; the finger's path is the straight line that fits it best."""
+    """The record; the finger's path is the straight line that fits it best."""
     source: str
-    """The recording it is from."""
+    """The recording it comes from."""
     start: float
-    """When it began [s] in the recording."""
+    """Time in the recording at which it began [s]."""
     stray: float
-    """How far the finger was off the straight line, at the most [m]."""
+    """Largest distance of the finger from the straight line [m]."""
 
     def facts(self) -> dict[str, Any]:
         """Return the push in numbers, for JSON: metres, seconds and radians."""
@@ -55,18 +55,18 @@ class FoundPush:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What recordings hold: pushes, how good the data is, and what had to be assumed."""
+    """The pushes in recordings, the quality of the data, and the assumptions made."""
 
     recordings: tuple[Recording, ...]
-    """Where the pushes were found."""
+    """The recordings."""
     pushes: tuple[FoundPush, ...]
     """The pushes, in order."""
     left_out: tuple[str, ...]
-    """What looked like a push and is none, a reason each."""
+    """What looked like a push but is not one, with the reason."""
     noise: Noise
     """Noise of poses and forces, measured at rest."""
     notes: tuple[str, ...]
-    """What was assumed, or done to the data, a sentence each."""
+    """What was assumed, or done to the data, one sentence each."""
 
     def log(
         self,
@@ -151,7 +151,7 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
 
 
 def _stream_words(stream: Stream) -> str:
-    """Return a stream in a line."""
+    """Return a stream in one line."""
     words = [
         f"{stream.name:6} {stream.origin}: {len(stream.t)} samples, {1.0 / stream.period:.4g} Hz, "
         f"{stream.t[-1] - stream.t[0]:.1f} s"
@@ -175,5 +175,5 @@ def _stream_words(stream: Stream) -> str:
 
 
 def _more(count: int, what: str) -> list[str]:
-    """Return a line for what a summary does not list."""
+    """Return a line about what a summary does not list."""
     return [f"... and {count - _LISTED} more {what}"] if count > _LISTED else []

@@ -1,9 +1,9 @@
-"""Files of the MIT push dataset, as published: one push a file, HDF5 or JSON.
+"""Files of the MIT push dataset, as published: one push per file, HDF5 or JSON.
 
 Yu, Bauza, Fazeli and Rodriguez, "More than a million ways to be pushed", IROS 2016. A file has
-three tables, each with its own clock: `object_pose` and `tip_pose` of rows (time, x, y, theta),
-and `ft_wrench` of rows (time, fx, fy, torque); metres, radians, newtons and seconds in the robot's
-frame. The force is the reaction on the pusher, as `cut_pushes` finds out by itself.
+three tables, each with its own clock: `object_pose` and `tip_pose` with rows (time, x, y, theta),
+and `ft_wrench` with rows (time, fx, fy, torque); metres, radians, newtons and seconds in the
+robot's frame. The force is the reaction on the pusher, which `cut_pushes` finds out by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.extras import require
 from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.typing import Array
 
@@ -41,6 +42,7 @@ def read_mit(path: str | Path) -> Recording:
 
 def _hdf5(path: Path) -> dict[str, Any]:
     """Return the three tables of an HDF5 file."""
+    require("h5py", extra="recordings", purpose="reading HDF5 files")
     import h5py
 
     try:
@@ -60,13 +62,13 @@ def _json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise PushwiseError(f"{path} cannot be read as JSON: {error}.") from None
     if not isinstance(document, dict):
-        raise PushwiseError(f"{path} must hold the tables {', '.join(_TABLES)} by name.")
+        raise PushwiseError(f"{path} must be a JSON object with the tables {', '.join(_TABLES)}.")
     _check_names(path, list(document))
     return document
 
 
 def _check_names(path: Path, names: list[str]) -> None:
-    """Refuse a file without the three tables, and say what it has."""
+    """Refuse a file without the three tables, and list what it has."""
     missing = [name for name in _TABLES if name not in names]
     if missing:
         raise PushwiseError(
@@ -76,7 +78,7 @@ def _check_names(path: Path, names: list[str]) -> None:
 
 
 def _table(path: Path, name: str, rows: Any) -> Array:
-    """Return a table of a time and three values a row."""
+    """Return a table with one time and three values per row."""
     try:
         table = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -84,6 +86,6 @@ def _table(path: Path, name: str, rows: Any) -> Array:
     if table.ndim != 2 or table.shape[1] != 4 or not np.isfinite(table[:, 0]).any():
         shape = np.shape(rows) if isinstance(rows, np.ndarray) else "something else"
         raise PushwiseError(
-            f"{path}: {name} must be rows of a time and three numbers, shape (n, 4); got {shape}."
+            f"{path}: {name} must have rows of a time and three numbers, shape (n, 4); got {shape}."
         )
     return table

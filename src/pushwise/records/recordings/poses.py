@@ -1,23 +1,26 @@
-"""Poses in space, and how they become planar.
+"""Stamped poses in space: their clocks, their interpolation, and their projection on the table.
 
-A pose is a row (x, y, z, qx, qy, qz, qw): the place of a frame in its parent and its rotation as a
-unit quaternion.
+A pose is a row (x, y, z, qx, qy, qz, qw): the position of a frame in its parent and its rotation
+as a unit quaternion.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pushwise.errors import PushwiseError
-from pushwise.records.recordings.clocks import Clocks
 from pushwise.records.recordings.stream import seen_at
 from pushwise.typing import Array, Flags
 
 __all__ = [
+    "Clocks",
     "Poses",
+    "clock_notes",
     "compose",
     "here",
     "interpolated",
@@ -25,13 +28,18 @@ __all__ = [
     "placed",
     "planar",
     "sorted_poses",
+    "times",
     "unit_rows",
 ]
 
+Clocks = Mapping[str, float | None]
+"""How long after its stamp a message of each source usually arrives [s]; None without stamps."""
+
+_LATE = 0.1  # s by which the delays of two sources may differ
 
 _LIFTED = 0.02  # m above or below the usual height
-_TILTED = np.radians(10.0)  # from the usual up
-_UPRIGHT = 0.9  # of an axis' length along z: it has no heading
+_TILTED = np.radians(10.0)  # from the usual vertical
+_UPRIGHT = 0.9  # vertical component of an axis that has no heading
 _HERE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
@@ -48,9 +56,36 @@ class Poses:
     rows: Array
     """(x, y, z, qx, qy, qz, qw) [m], shape (k, 7)."""
     clocks: Clocks = field(default_factory=dict)
-    """Those of everything they were made from."""
+    """Clocks of all sources the poses were computed from."""
     not_placed: int = 0
-    """How many more there were, at times when nothing told where their frame is."""
+    """How many more there were, at times when the pose of their frame is unknown."""
+
+
+def times(arrivals: list[int], headers: list[Any]) -> tuple[Array, float | None]:
+    """Return the times [s] of messages that arrived [ns] with headers, and their clock.
+
+    Without stamps, the times are those of arrival and the clock is None.
+    """
+    arrived = np.array([1e-9 * arrival for arrival in arrivals])
+    # Accurate to a quarter of a microsecond this long after 1970.
+    stamps = np.array([float(h.stamp.sec) + 1e-9 * float(h.stamp.nanosec) for h in headers])
+    if not stamps.any():
+        return arrived, None
+    return stamps, float(np.median(arrived - stamps))
+
+
+def clock_notes(clocks: Clocks) -> list[str]:
+    """Return a sentence for each source without stamps, and one if the clocks disagree."""
+    notes = [
+        f"{name} has no stamps: its times are those of arrival"
+        for name, clock in clocks.items()
+        if clock is None
+    ]
+    late = {name: clock for name, clock in clocks.items() if clock is not None}
+    if len(late) > 1 and max(late.values()) - min(late.values()) > _LATE:
+        words = ", ".join(f"{name} {clock:.3f} s" for name, clock in late.items())
+        notes.append(f"delays of arrival differ, are the clocks the same? {words}")
+    return notes
 
 
 def here(count: int) -> Array:
@@ -59,27 +94,24 @@ def here(count: int) -> Array:
 
 
 def placed(poses: Poses, t: Array) -> Flags:
-    """Return at which of the times (k,) sorted poses tell where their frame is.
+    """Return at which of the times (k,) the frame of sorted poses has a known pose.
 
-    Between two of them that are no gap apart; a single one, published once, holds throughout.
+    It is known between two poses that are not separated by a gap. A single pose is always valid.
     """
     return seen_at(poses.t, t) if len(poses.t) > 1 else np.ones(len(t), bool)
 
 
 def interpolated(poses: Poses, t: Array) -> Array:
-    """Return sorted poses at times (k,), shape (k, 7), NaN where they are not placed.
-
-    Places and rotations are interpolated.
-    """
+    """Return sorted poses interpolated to times (k,), shape (k, 7), NaN where they are unknown."""
     rows = np.column_stack([np.interp(t, poses.t, column) for column in poses.rows.T])
-    # The straight way between two quaternions, made unit again: samples are close.
+    # Linear between two quaternions, then normalized: samples are close together.
     rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
     rows[~placed(poses, t)] = np.nan
     return rows
 
 
 def unit_rows(rows: Array) -> Array:
-    """Return poses (k, 7) with unit quaternions, NaN where a quaternion has no length."""
+    """Return poses (k, 7) with unit quaternions, NaN where a quaternion has length zero."""
     norm = np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
     there = norm > 1e-6
     unit: Array = rows.copy()
@@ -90,9 +122,9 @@ def unit_rows(rows: Array) -> Array:
 def planar(origin: str, poses: Poses) -> tuple[Array, Flags]:
     """Return poses (k, 7) on the table as (x, y, theta), shape (k, 3), and which lie on it.
 
-    theta is the heading of the frame's x axis, or of its y axis where that one stands upright.
-    However the frame is fixed to the object, sliding keeps its height and the direction that is
-    up in it; where either leaves its usual value, the object is lifted or tilted.
+    theta is the heading of the frame's x axis, or of its y axis if the x axis is upright. However
+    the frame is attached to the object, sliding keeps its height and the direction in it that
+    points up; where one of them differs from its usual value, the object is lifted or tilted.
     """
     finite = np.isfinite(poses.rows.sum(axis=1))
     if not finite.any():
@@ -119,9 +151,9 @@ def planar(origin: str, poses: Poses) -> tuple[Array, Flags]:
 
 
 def sorted_poses(poses: Poses) -> Poses:
-    """Return poses in order of time, each instant once, quaternions on one side of the sphere.
+    """Return poses sorted by time, each instant once, with quaternions of consistent sign.
 
-    What is no number is dropped.
+    Poses that are not finite are dropped.
     """
     t, first = np.unique(poses.t, return_index=True)
     rows = poses.rows[first]
@@ -134,9 +166,9 @@ def sorted_poses(poses: Poses) -> Poses:
 
 
 def compose(outer: Array, inner: Array) -> Array:
-    """Return poses (k, 7) in a frame that is itself posed: first inner, then outer.
+    """Return the poses (k, 7) `inner` expressed in the parent of the poses (k, 7) `outer`.
 
-    A rotation that is not known stays so.
+    An unknown rotation stays unknown.
     """
     turn = Rotation.from_quat(outer[:, 3:])
     place = outer[:, :3] + turn.apply(inner[:, :3])

@@ -1,8 +1,8 @@
-"""The straight stretches of a finger's way: a push is one of them.
+"""Segmentation of a finger's path into straight stretches, the candidates for pushes.
 
-A `Push` is a straight line at a constant velocity. A finger led by a robot speeds up, slows down
-and turns, so its way over time is divided at corners until each part is within a tolerance of its
-chord, place by place and instant by instant (Ramer 1972, Douglas and Peucker 1973, with time).
+A `Push` is a straight line at constant velocity. A finger moved by a robot speeds up, slows down
+and turns, so its path over time is split at corners until each part is within a tolerance of its
+chord at every instant (Ramer 1972, Douglas and Peucker 1973, with time).
 """
 
 from __future__ import annotations
@@ -17,10 +17,16 @@ __all__ = ["fit_line", "straight_stretches"]
 
 
 def straight_stretches(t: Array, place: Array, tolerance: float) -> list[tuple[int, int]]:
-    """Divide a path (k, 2) [m] over times (k,) [s] into stretches of constant velocity.
+    """Split a path into stretches of constant velocity.
 
-    Returns the first and last sample of each; a stretch begins where the one before ends. The
-    path is nowhere farther from a stretch's chord than `tolerance` [m].
+    Args:
+        t: Times [s], shape (k,).
+        place: Positions [m], shape (k, 2).
+        tolerance: How far the path may be from the chord of a stretch [m].
+
+    Returns:
+        First and last sample of each stretch; a stretch begins where the previous one ends.
+
     """
     corners = [0]
     todo = [(0, len(t) - 1)]
@@ -29,20 +35,20 @@ def straight_stretches(t: Array, place: Array, tolerance: float) -> list[tuple[i
         if (corner := _farthest(t, place, first, last, tolerance)) is None:
             corners.append(last)
         else:
-            # The nearer half is done first, so that corners come in order.
+            # The earlier half is split first, so that corners come in order.
             todo += [(corner, last), (first, corner)]
     return _joined(t, place, corners, tolerance)
 
 
 def fit_line(t: Array, place: Array) -> tuple[Array, Array]:
-    """Return the place (2,) [m] at time 0 and the velocity (2,) [m/s] that fit a path best."""
+    """Return the position (2,) [m] at time 0 and the velocity (2,) [m/s] that fit a path best."""
     basis = np.column_stack([np.ones(len(t)), t])
     (start, velocity), *_ = np.linalg.lstsq(basis, place, rcond=None)
     return start, velocity
 
 
 def _farthest(t: Array, place: Array, first: int, last: int, tolerance: float) -> int | None:
-    """Return the sample farthest from the chord between two, None if all are near enough."""
+    """Return the sample farthest from a chord, None if all are within the tolerance."""
     if last - first < 2:
         return None
     inside = slice(first + 1, last)
@@ -54,7 +60,7 @@ def _farthest(t: Array, place: Array, first: int, last: int, tolerance: float) -
 
 
 def _joined(t: Array, place: Array, corners: list[int], tolerance: float) -> list[tuple[int, int]]:
-    """Drop corners that turn out not to be needed once all are known."""
+    """Drop corners that are not needed once all are known."""
     kept = [corners[0]]
     for here, after in pairwise(corners[1:]):
         if _farthest(t, place, kept[-1], after, tolerance) is not None:

@@ -1,8 +1,8 @@
-"""`Stream`: what one sensor said, with its own clock, put in order and counted.
+"""`Stream`: the samples of one sensor with its own clock, sorted and cleaned.
 
 Recordings of real robots have messages that arrive late, twice, or not at all. Nothing is filled
-in here: samples are sorted, doubles and what is no number are dropped, and everything is counted,
-so that a person can be told.
+in here: samples are sorted, duplicates and values that are not finite are dropped, and all of it
+is counted for the report.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ __all__ = ["Recording", "Stream", "seen_at", "too_far"]
 
 
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
-_TURNED = 20.0  # rad; the same angle in degrees is more
-_GAP = 5.0  # of the usual time between samples: longer is a gap
-_STEPS = 10  # changes of value that show how long a sensor holds one
+_TURNED = 20.0  # rad; a larger angle is in degrees
+_GAP = 5.0  # times the usual time between samples: a longer one is a gap
+_STEPS = 10  # changes of value needed to see how long a sensor holds each
 _JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
-_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is no motion
+_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Samples of one thing over time; make one with `Stream.ordered`."""
+    """Samples of one quantity over time; make one with `Stream.ordered`."""
 
     name: str
-    """What it is of: object, finger or force."""
+    """What is measured: "object", "finger" or "force"."""
     origin: str
     """Where it comes from, in words: a topic and its type, or columns."""
     t: Array
     """Times of the samples [s], shape (k,), increasing, k >= 2."""
     values: Array
     """(x, y, theta) [m, m, rad] of an object, (x, y) [m] of a finger, (fx, fy) [N] of a force,
-    shape (k, 3) or (k, 2). theta is unwrapped: it goes the shorter way from sample to sample."""
+    shape (k, 3) or (k, 2). theta is unwrapped: it takes the shorter way from sample to sample."""
     unsorted: int = 0
-    """How many samples came after one with a later stamp."""
+    """Number of samples that came after one with a later stamp."""
     duplicates: int = 0
-    """How many samples had the stamp of another and were dropped."""
+    """Number of samples dropped because another had the same stamp."""
     held: int = 0
-    """How many samples only repeated the one before, as a slow sensor read often does."""
+    """Number of samples dropped because a slow sensor that is read often repeated its value."""
     not_finite: int = 0
-    """How many samples were no numbers and were dropped."""
+    """Number of samples dropped because a value was not finite."""
     jumps: int = 0
-    """How many single samples were far from both their neighbours and were dropped."""
+    """Number of single samples dropped because they were far from both their neighbours."""
     not_planar: int = 0
-    """How many samples had the object lifted or tilted and were dropped."""
+    """Number of samples dropped because the object was lifted or tilted."""
     not_placed: int = 0
-    """How many samples were in a frame that nothing placed at the time and were dropped."""
+    """Number of samples dropped because the pose of their frame was unknown at the time."""
 
     @classmethod
     def ordered(
@@ -64,7 +64,17 @@ class Stream:
         not_planar: int = 0,
         not_placed: int = 0,
     ) -> Stream:
-        """Sort samples (k,) and (k, d) by time, drop what cannot be used, and count it."""
+        """Sort samples by time, drop those that cannot be used, and count them.
+
+        Args:
+            name: What is measured: "object", "finger" or "force".
+            origin: Where it comes from, in words.
+            t: Stamps [s], shape (k,), in any order.
+            values: The samples in SI units, shape (k, d).
+            not_planar: Number of samples already dropped as lifted or tilted.
+            not_placed: Number of samples already dropped because their frame was unknown.
+
+        """
         finite = np.isfinite(t) & np.isfinite(values).all(axis=1)
         not_finite = int((~finite).sum())
         t, values = t[finite], values[finite]
@@ -93,13 +103,13 @@ class Stream:
             origin,
             t,
             values,
-            unsorted,
-            duplicates,
-            int(held.sum()),
-            not_finite,
-            int(jumped.sum()),
-            not_planar,
-            not_placed,
+            unsorted=unsorted,
+            duplicates=duplicates,
+            held=int(held.sum()),
+            not_finite=not_finite,
+            jumps=int(jumped.sum()),
+            not_planar=not_planar,
+            not_placed=not_placed,
         )
 
     @property
@@ -109,7 +119,7 @@ class Stream:
 
     @property
     def gaps(self) -> list[tuple[float, float]]:
-        """Where samples are missing: when each gap begins [s] and how long it is [s]."""
+        """Where samples are missing: start [s] and length [s] of each gap."""
         step = np.diff(self.t)
         at = np.flatnonzero(step > _GAP * self.period)
         return [(float(self.t[i]), float(step[i])) for i in at]
@@ -118,8 +128,8 @@ class Stream:
     def jitter(self) -> Array:
         """Standard deviation of each value about a smooth motion, shape (d,).
 
-        From second differences, which a constant velocity leaves at zero and white noise makes
-        six times its variance; the median does not see the few samples where motion changes.
+        It comes from second differences, which are zero at constant velocity and have six times
+        the variance of white noise; the median ignores the few samples where the motion changes.
         """
         if len(self.t) < 3:
             return np.zeros(self.values.shape[1])
@@ -128,7 +138,7 @@ class Stream:
         return jitter
 
     def at(self, t: Array) -> Array:
-        """Interpolate to times (k,), shape (k, d); before and after all samples they hold."""
+        """Interpolate to times (k,), shape (k, d), constant before the first and after the last."""
         return np.column_stack([np.interp(t, self.t, column) for column in self.values.T])
 
     def seen(self, t: Array) -> Flags:
@@ -136,19 +146,19 @@ class Stream:
         return seen_at(self.t, t)
 
     def covers(self, t: Array) -> bool:
-        """Return whether samples go on at all of the times (k,), none of them in a gap.
+        """Return whether there are samples around all of the times (k,), none of them in a gap.
 
         Sensors start and stop at slightly different times: a time before the first sample or
-        after the last is covered as long as waiting for the next one would not be a gap.
+        after the last is covered if the wait is too short to be a gap.
         """
         inside = np.clip(t, self.t[0], self.t[-1])
         near = np.abs(t - inside).max() <= _GAP * self.period
         return bool(near and self.seen(inside).all())
 
     def mean_between(self, t: Array) -> Array:
-        """Return the mean since the time before, shape (k, d), for increasing times (k,).
+        """Return the mean since the previous time, shape (k, d), for increasing times (k,).
 
-        Of the straight lines from sample to sample; the first is the value at that time.
+        Samples are interpolated linearly; the first mean is the value at the first time.
         """
         knots = np.union1d(self.t, t)
         values = self.at(knots)
@@ -168,11 +178,11 @@ class Recording:
     object: Stream
     """Pose of the tracked frame of the object in the table frame."""
     finger: Stream
-    """Place of the finger's centre in the table frame."""
+    """Position of the finger's centre in the table frame."""
     force: Stream | None = None
-    """Force in the table frame, on the object or, of the opposite sign, on the finger."""
+    """Force in the table frame, on the object or, with the opposite sign, on the finger."""
     notes: tuple[str, ...] = ()
-    """What had to be assumed, a sentence each."""
+    """Assumptions that had to be made, one sentence each."""
 
     def __post_init__(self) -> None:
         """Refuse streams that were never recorded at the same time."""
@@ -183,8 +193,8 @@ class Recording:
             if a[0] > b[-1] or b[0] > a[-1]:
                 raise PushwiseError(
                     f"{self.source}: the object is seen from {a[0]:.3f} to {a[-1]:.3f} s and the "
-                    f"{other.name} from {b[0]:.3f} to {b[-1]:.3f} s, never together; are their "
-                    "clocks the same?"
+                    f"{other.name} from {b[0]:.3f} to {b[-1]:.3f} s, never together; check their "
+                    "clocks."
                 )
 
 
@@ -200,10 +210,10 @@ def seen_at(samples: Array, t: Array) -> Flags:
 
 
 def _held(values: Array) -> Flags:
-    """Return which samples a sensor that is read more often than it measures only repeats.
+    """Return which samples only repeat a value, as of a sensor read more often than it measures.
 
-    Its values (k, d) go in steps. While they change, every one of them holds for about as many
-    samples; a longer hold is rest, of which a sample as often as the others is kept.
+    Its values (k, d) change in steps. While they change, each holds for about the same number of
+    samples. A longer hold is rest, during which samples are kept at the same rate.
     """
     first = np.flatnonzero(np.append(True, np.any(np.diff(values, axis=0) != 0.0, axis=1)))
     length = np.diff(np.append(first, len(values)))
@@ -217,7 +227,7 @@ def _held(values: Array) -> Flags:
 
 
 def _jumps(t: Array, values: Array) -> Flags:
-    """Return which single samples are nowhere near the two beside them, which agree."""
+    """Return which single samples are far from both their neighbours, which agree."""
     jumped = np.zeros(len(t), bool)
     if len(t) < 3:
         return jumped
@@ -229,7 +239,7 @@ def _jumps(t: Array, values: Array) -> Flags:
 
 
 def too_far(step: Array, dt: Array) -> Flags:
-    """Return which steps (k, d) over times (k,) no pushed object makes."""
+    """Return which steps (k, d) over times (k,) are too large for a pushed object."""
     size = np.hypot(step[:, 0], step[:, 1])
     far: Flags = size > np.maximum(_JUMP[0], _JUMP_RATE[0] * dt)
     if step.shape[1] == 3:
@@ -238,7 +248,7 @@ def too_far(step: Array, dt: Array) -> Flags:
 
 
 def _check_length(name: str, origin: str, places: Array) -> None:
-    """Refuse places (k, 2) that are not metres on a table."""
+    """Refuse positions (k, 2) that are not metres on a table."""
     far = float(np.abs(places).max())
     if far > _FAR:
         raise PushwiseError(

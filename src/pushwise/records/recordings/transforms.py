@@ -1,6 +1,6 @@
 """`Frames`: the tree of frames that a bag's transforms describe.
 
-Only what lies between two frames is looked at: a big bag may have anything elsewhere.
+Only the transforms between the two frames in question are used; faults elsewhere do not matter.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.records.recordings.clocks import Clocks, times
 from pushwise.records.recordings.poses import (
+    Clocks,
     Poses,
     compose,
     here,
@@ -20,6 +20,7 @@ from pushwise.records.recordings.poses import (
     inverse,
     placed,
     sorted_poses,
+    times,
     unit_rows,
 )
 from pushwise.typing import Array
@@ -27,14 +28,20 @@ from pushwise.typing import Array
 __all__ = ["Frames"]
 
 
-_STATIC = "tf_static"  # how the topic of transforms that never change ends
+_STATIC = "tf_static"  # the end of the name of the topic of constant transforms
 
 
 class Frames:
     """The tree of frames that transform messages describe."""
 
     def __init__(self, source: str, messages: Mapping[str, list[tuple[int, Any]]]) -> None:
-        """Take arrivals [ns] and TFMessages by topic; source: the bag, for errors."""
+        """Sort transforms by frame.
+
+        Args:
+            source: Name of the bag, for error messages.
+            messages: Arrival [ns] and TFMessage by topic.
+
+        """
         self._source = source
         self._found: dict[str, list[tuple[str, int, Any]]] = {}
         self._parents: dict[str, list[str]] = {}
@@ -67,7 +74,7 @@ class Frames:
         if not own and not other:
             raise PushwiseError(f"{self._source}: frame {child!r} does not move in itself.")
         moving = [edge for edge in own if len(edge.t) > 1]
-        # The frame that was seen most often says when; the others are interpolated.
+        # The frame with the most samples sets the times; the others are interpolated.
         t = max((edge.t for edge in moving or own + other), key=len)
         seen = self.carried(Poses(child, child, t, here(len(t))), frame)
         assert seen is not None
@@ -76,7 +83,7 @@ class Frames:
     def carried(self, poses: Poses, frame: str) -> Poses | None:
         """Return poses in another frame, None if no transforms lead there.
 
-        Those at times when the transforms do not place their frame are dropped and counted.
+        Poses at times when a transform is missing are dropped and counted.
         """
         outer = self.at(poses.parent, frame, poses.t)
         if outer is None:
@@ -94,8 +101,8 @@ class Frames:
     def at(self, child: str, frame: str, t: Array) -> Poses | None:
         """Return a frame's poses in another at times (k,), None if no transforms lead there.
 
-        NaN where a transform on the way is missing: before its first message, after its last, or
-        in a gap. Refused where that is always so.
+        They are NaN where a transform on the way is missing: before its first message, after its
+        last, or in a gap. If one is always missing, an error is raised.
         """
         way = self._way(child, frame)
         if way is None:
@@ -109,14 +116,14 @@ class Frames:
         if not known.any():
             raise PushwiseError(
                 f"{self._source}: the transforms from frame {child!r} to {frame!r} are missing at "
-                "all times at which they are needed; are their clocks the same as the others'?"
+                "all times at which they are needed; check that all clocks are the same."
             )
         rows = np.full((len(t), 7), np.nan)
         rows[known] = compose(inverse(_up(other, t[known])), _up(own, t[known]))
         return Poses(frame, child, t, rows, clocks)
 
     def _way(self, child: str, frame: str) -> tuple[list[Poses], list[Poses]] | None:
-        """Return the steps from a frame and from another to the first that is above both."""
+        """Return the chains from two frames up to the first frame above both."""
         own, other = self._above(child), self._above(frame)
         shared = next((name for name in own if name in other), None)
         if shared is None:
@@ -130,20 +137,19 @@ class Frames:
         )
 
     def _above(self, child: str) -> list[str]:
-        """Return a frame and those above it, to the root of its tree, by their first parents."""
+        """Return a frame and those above it up to the root of its tree, by their first parents."""
         names = [child]
         while names[-1] in self._parents:
             parent = self._parents[names[-1]][0]
             if parent in names:
                 raise PushwiseError(
-                    f"{self._source}: the frames above {child!r} go round in a circle at "
-                    f"{parent!r}."
+                    f"{self._source}: the frames above {child!r} form a loop at {parent!r}."
                 )
             names.append(parent)
         return names
 
     def _parent(self, child: str) -> str:
-        """Return the only frame that a frame is given in."""
+        """Return the only parent of a frame."""
         parents = self._parents[child]
         if len(parents) > 1:
             raise PushwiseError(
@@ -153,11 +159,11 @@ class Frames:
         return parents[0]
 
     def _edge(self, child: str) -> Poses:
-        """Return a frame's sorted poses in its parent: one, without a clock, if it is fixed."""
+        """Return a frame's sorted poses in its parent: a single one, without a clock, if fixed."""
         if child not in self._edges:
             parent = self._parent(child)
             found = self._found[child]
-            # The last word on a fixed frame holds, whatever else was said.
+            # The last static transform of a frame overrides all others.
             found = [one for one in found if one[0].endswith(_STATIC)][-1:] or found
             parts = [part for *_, part in found]
             t, clock = times([arrival for _, arrival, _ in found], [p.header for p in parts])
