@@ -13,7 +13,7 @@ from random_steps import hinge_states, kind_of, random_step, solve
 
 def test_autograd_through_lcp_equals_analytic_gradient():
     """Compare ten small cases: sliding, from rest, and with hinges at their kink."""
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'autograd')")
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
     rng = np.random.default_rng(2)
     kinks = 0
     for case in range(10):
@@ -43,7 +43,7 @@ def test_autograd_through_lcp_equals_analytic_gradient():
 
 def test_autograd_of_a_sticking_body_is_zero():
     """Leave a body that sticks where it is, however its mass and friction change a little."""
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'autograd')")
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
     rng = np.random.default_rng(3)
     while kind_of(solve(step := random_step(rng, 6, 14))) != "sticks":
         pass

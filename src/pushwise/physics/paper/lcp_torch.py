@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.extras import require
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.paper.lagged_step import REST_SPEED, table_offsets
@@ -140,11 +140,7 @@ def _turn_with_free_motion(J_f: "Tensor", free: "Tensor", at_rest: "Tensor") -> 
 
 
 def _import_torch() -> ModuleType:
-    try:
-        import torch
-    except ImportError as error:
-        raise PushwiseError(
-            "Automatic differentiation through the LCP needs PyTorch; "
-            "install it with: pip install 'pushwise[autograd]'."
-        ) from error
-    return torch
+    module: ModuleType = require(
+        "torch", extra="torch", purpose="automatic differentiation through the LCP"
+    )
+    return module
