@@ -1,4 +1,4 @@
-"""Pushwise learns what an object weighs where from a few pushes, and slides it where you want it.
+"""Pushwise learns the mass and friction of an object from a few pushes, and slides it to a goal.
 
 Names load on first use, so that `import pushwise` and `pushwise --help` stay quick.
 """

@@ -111,10 +111,19 @@ def loss_and_gradient(
 ) -> tuple[float, Gradient]:
     """Return the loss [m] of a model on records, and its gradient.
 
-    `form` is described above; `table` and `physics` are those of `simulate`. A finger that an
-    observed pose overlaps by noise, at most half its radius, is taken to touch.
+    A finger that an observed pose overlaps by noise, at most half its radius, is taken to touch.
 
-    Raises SimulationError, naming the record, when a push cannot be predicted to its last sample.
+    Args:
+        model: the object.
+        records: what was done to it and seen of it.
+        form: what is predicted from what, see the module's description.
+        finger: the one that pushed.
+        table: as in `simulate`, as is `physics`.
+        physics: see `simulate`.
+
+    Raises:
+        SimulationError: a push, which it names, cannot be predicted to its last sample.
+
     """
     n = model.grid.n_cells
     count = len(records)

@@ -25,7 +25,7 @@ Friction = Literal["coulomb", "lagged"]
 
 @dataclass(frozen=True, eq=False, init=False)
 class ObjectModel:
-    """A rigid object: what each cell of its grid weighs and how it rubs on the table.
+    """A rigid object: the mass of each cell of its grid, and its friction on the table.
 
     Arrays are read-only; lengths are in the grid frame.
     """

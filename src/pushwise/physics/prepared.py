@@ -153,7 +153,7 @@ class PreparedObject:
 
         Args:
             action: what was done.
-            track: what came of it, by `roll`.
+            track: the steps that `roll` took.
             grid: the cells whose masses and frictions are differentiated in.
             pose_bar: derivatives of a loss in the poses, shape (T + 1, 3).
             impulse_bar: derivatives in the impulses, shape (T, 2); none if not given.

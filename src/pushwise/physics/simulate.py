@@ -48,7 +48,7 @@ class Mode(IntEnum):
 class Trajectory:
     """A simulated push: T steps and the T + 1 instants between them (table frame, SI units).
 
-    Steps are of equal length but where the contact changes: there they are divided.
+    Steps are of equal length, except where the contact changes: there they are divided.
     """
 
     t: Array
@@ -66,7 +66,7 @@ class Trajectory:
     mode: Integers
     """`Mode` of each step, shape (T,)."""
     tipped: bool
-    """Whether the path ends early because the object tips over the table's edge."""
+    """Whether it ends early because the object tips over the table's edge."""
 
     def pose_at(self, t: ArrayLike) -> Array:
         """Return poses at times t [s]: shape (3,) for a number, (k, 3) for k of them.
@@ -104,12 +104,22 @@ def simulate(
     until: float | None = None,
     physics: Physics = Physics(),
 ) -> Trajectory:
-    """Simulate a push of an object from a pose and a twist (at rest by default).
+    """Simulate a push of an object.
 
-    Without `until` [s] the path ends when the push is over and the object at rest (at most five
-    seconds later).
+    Args:
+        model: the object.
+        push: what is done to it.
+        pose: of the grid frame at the start [m, m, rad], shape (3,).
+        twist: of the grid origin at the start [m/s, m/s, rad/s], shape (3,).
+        finger: the one that pushes.
+        table: an edge to tip over; without it the table never ends.
+        until: end of the simulation [s]; by default when the push is over and the object at rest,
+            five seconds later at most.
+        physics: how motion is simulated.
 
-    Raises SimulationError when the finger starts inside the object or a step has no solution.
+    Raises:
+        SimulationError: the finger starts inside the object, or a step has no solution.
+
     """
     start = Start("push", finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
     setting = Setting(finger or Finger(), table, physics)
@@ -128,8 +138,17 @@ def simulate_batch(
 ) -> list[Trajectory]:
     """Simulate push i of model i from pose i, for all i, on all cores.
 
-    One model, one push or one pose (3,) serves all; poses may have shape (B, 3). The rest is as
-    in `simulate`. The result does not depend on the number of cores.
+    The result does not depend on the number of cores.
+
+    Args:
+        models: one per push, or one for all.
+        pushes: one per model, or one for all.
+        poses: shape (B, 3), or (3,) for all [m, m, rad].
+        finger: as in `simulate`, as are `table`, `until` and `physics`.
+        table: see `simulate`.
+        until: see `simulate`.
+        physics: see `simulate`.
+
     """
     setting = Setting(finger or Finger(), table, physics)
     start = np.asarray(poses, float)

@@ -1,6 +1,6 @@
 """Gradients of one lagged step with respect to every cell's mass and friction.
 
-The paper's closed form (section V) holds when all cells go on sliding. Its matrix
+The paper's closed form (section V) holds when all cells keep sliding. Its matrix
 
     X11 = M^-1 - M^-1 J_e^T (J_e M^-1 J_e^T)^-1 J_e M^-1 = S (S^T M S)^-1 S^T
 
@@ -45,7 +45,7 @@ def closed_form_vjp(
 ) -> tuple[Array, Array]:
     """The paper's gradient, (dloss/dmass [1/kg], dloss/dfriction), shape (n,) each.
 
-    Right when every cell moved before the step and goes on sliding after it.
+    Right when every cell moved before the step and still slides after it.
 
     Args:
         model: the cells.
@@ -73,7 +73,7 @@ def lagged_vjp(
     """
     step, v, lam = solution.step, solution.twist, solution.friction
     kink = (lam > 0.0) & (lam < step.bounds)
-    # A cell without friction that slides would rub at once if it had some.
+    # A sliding cell without friction would slow the object at once if it had some.
     slides = (lam == step.bounds) & ((step.bounds > 0.0) | (step.rows @ v > 0.0))
     u, eta = _adjoint(step.A, step.rows[kink], dloss_dtwist)
     dmass, dfriction = _weigh(model, solution, u, slides.astype(float))

@@ -71,7 +71,7 @@ class LaggedSolution(NamedTuple):
     wrench: Array
     """Friction on the body about the grid origin [N, N, N m], shape (3,)."""
     status: int
-    """EXACT, CONVERGED or FAILED of `hinges.py`."""
+    """EXACT, CONVERGED or FAILED of `hinge_qp.py`."""
     step: LaggedStep
     """What was solved."""
 

@@ -4,9 +4,9 @@
     rho = J_f xdot_{t+1} + gamma >= 0,     xi = mu N dt - lambda_f >= 0,
     lambda_f, gamma >= 0,     rho lambda_f = 0 = xi gamma.
 
-This is the reference that the reduced step is checked by: it shares with `lagged.py` nothing but
-the rule for the friction direction of a cell at rest. Velocities are ordered (x, y, theta) cell
-by cell. Where it differs from the print:
+This is the reference that the reduced step is checked against: it shares with `lagged_step.py`
+nothing but the rule for the friction direction of a cell at rest. Velocities are ordered
+(x, y, theta) cell by cell. Where it differs from the print:
 
 1. J_e has opposite signs and offsets for the two cells of a pair, and a third row: equal angular
    velocity. Without it a handle one cell wide is a chain of hinges.
@@ -41,7 +41,7 @@ class LcpSystem(NamedTuple):
     """The matrices of Fig. 2."""
 
     M: Array
-    """Diagonal of the mass matrix, (m, m, m w^2 / 6) a cell, shape (3n,)."""
+    """Diagonal of the mass matrix, (m, m, m w^2 / 6) per cell, shape (3n,)."""
     J_e: sparse.csr_array
     """Joints along a spanning tree of the cells, shape (3 (n - 1), 3n)."""
     J_f: sparse.csr_array
@@ -139,28 +139,18 @@ def lcp_step(
     *,
     torsion: float = 0.0,
 ) -> LcpSolution:
-    """Advance the velocities by one step of the paper's LCP; see `lagged.lagged_step`.
-
-    Args:
-        model: masses [kg] and friction coefficients of the cells; each carries its own weight.
-        pose: of the grid frame at the start of the step [m, m, rad], shape (3,).
-        velocities: xdot_t of the cells, table axes [m/s, m/s, rad/s], shape (n, 3).
-        wrenches: F_t on the cells, about their centres, table axes [N, N, N m], shape (n, 3).
-        dt: duration of the step [s].
-        torsion: length [m] that makes mu N a bound on each cell's torque.
-
-    """
+    """Advance the velocities by one step of the paper's LCP, with the arguments of `lagged_step`."""
     system = assemble_lcp(model, pose, velocities, wrenches, dt, torsion)
     # A row whose bound is zero has lambda_f = 0 and no interior: it is left out of the solve.
-    rubs = system.bound > 0.0
+    bounded = system.bound > 0.0
     J_f = system.J_f
     at, iterations = _interior_point(
-        system.M, system.J_e, J_f[rubs], system.bound[rubs], system.momentum
+        system.M, system.J_e, J_f[bounded], system.bound[bounded], system.momentum
     )
     slip = -(J_f @ at.x)
     lam, xi = np.zeros(len(slip)), np.zeros(len(slip))
     gamma, rho = np.maximum(slip, 0.0), np.maximum(-slip, 0.0)
-    lam[rubs], gamma[rubs], rho[rubs], xi[rubs] = at.lam, at.gamma, at.rho, at.xi
+    lam[bounded], gamma[bounded], rho[bounded], xi[bounded] = at.lam, at.gamma, at.rho, at.xi
     at = _Iterate(at.x, at.lam_e, lam, gamma, rho, xi)
     cells, impulse = at.x.reshape(-1, 3), (J_f.T @ lam).reshape(-1, 3)
     c, s = np.cos(pose[2]), np.sin(pose[2])
