@@ -139,7 +139,7 @@ def lcp_step(
     *,
     torsion: float = 0.0,
 ) -> LcpSolution:
-    """Advance the velocities by one step of the paper's LCP, with the arguments of `lagged_step`."""
+    """Advance the velocities by one step of the LCP, with the arguments of `lagged_step`."""
     system = assemble_lcp(model, pose, velocities, wrenches, dt, torsion)
     # A row whose bound is zero has lambda_f = 0 and no interior: it is left out of the solve.
     bounded = system.bound > 0.0
