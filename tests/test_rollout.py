@@ -217,6 +217,17 @@ def test_finger_that_starts_inside_is_refused() -> None:
         ({"load": "heavy"}, "load must be 'own' or 'rigid'; got 'heavy'."),
         ({"friction": "dry"}, "friction must be 'coulomb' or 'lagged'; got 'dry'."),
         ({"points": 0}, "points must be a whole number from 1; got 0."),
+    ],
+)
+def test_bad_physics_is_refused(options: dict[str, object], sentence: str) -> None:
+    """Say which value is wrong and what would be right."""
+    with pytest.raises(PushwiseError, match=re.escape(sentence)):
+        Physics(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
         ({"until": -1.0}, "until must be"),
         ({"pose": (0.0, 0.0)}, "pose must"),
         ({"twist": (0.0, 0.0, np.inf)}, "twist must"),
