@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pushwise import Finger, ObjectModel, Push, PushRecord, Table, simulate
+from pushwise import Finger, ObjectModel, Physics, Push, PushRecord, Table, simulate
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.gradients import loss, loss_and_gradient
 from random_pushes import library_model, random_push
@@ -37,7 +37,7 @@ def test_loss(form: str) -> None:
     rng = np.random.default_rng(13)
     model = library_model(rng, "hammer")
     records = records_of(rng, model, 4)
-    options = {"form": form, "dt": 5e-3}
+    options = {"form": form, "physics": Physics(dt=5e-3)}
     value, gradient = loss_and_gradient(model, records, **options)
     assert value == loss(model, records, **options)
 
