@@ -16,7 +16,7 @@ import pytest
 import sweep_tasks
 from pushwise.errors import PushwiseError
 from pushwise.experiments.rows import Row, plain, read_rows, write_rows
-from pushwise.experiments.sweep import compare, conduct, sweep
+from pushwise.experiments.sweep import SweepOptions, compare, conduct, sweep
 from sweep_tasks import SETTINGS, dying, dying_once, failing, failing_once, slow, steady
 
 
@@ -82,7 +82,7 @@ def test_a_failing_task_is_recorded_and_tried_again(tmp_path: Path, expected: st
     assert failure["setting"] == {"object": "b", "seed": 3}
     assert "RuntimeError: the object is gone" in failure["traceback"]
     with pytest.raises(PushwiseError, match="1 of 30 settings failed twice and are missing"):
-        conduct(failing, SETTINGS, tmp_path, lambda rows, folder: "")
+        conduct(failing, SETTINGS, lambda rows, folder: "", SweepOptions(tmp_path))
     sweep(steady, SETTINGS, tmp_path, jobs=1)
     assert table(tmp_path) == expected
 
@@ -121,7 +121,7 @@ def test_other_settings(tmp_path: Path) -> None:
         sweep(steady, SETTINGS[:10], tmp_path, jobs=1)
     with pytest.raises(PushwiseError, match="has no column 'world'"):
         sweep(steady, [{"world": "moon"}], tmp_path, jobs=1)
-    with pytest.raises(PushwiseError, match="settings that differ; 1 of 2 do"):
+    with pytest.raises(PushwiseError, match="must all differ; 1 of 2 do"):
         sweep(steady, SETTINGS[:1] * 2, tmp_path / "new", jobs=1)
 
 
