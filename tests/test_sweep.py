@@ -125,8 +125,8 @@ def test_other_settings(tmp_path: Path) -> None:
         sweep(steady, SETTINGS[:1] * 2, tmp_path / "new", jobs=1)
 
 
-def test_check_finds_a_last_digit(tmp_path: Path) -> None:
-    """Compare a share of the settings, but for clock times, and find one changed digit."""
+def test_check_finds_one_changed_number(tmp_path: Path) -> None:
+    """Compare all but clock times; report a last digit that differs, and refuse more."""
     rows, _ = sweep(steady, SETTINGS, tmp_path, jobs=1)
     assert compare(steady, SETTINGS, tmp_path, share=0.1).startswith(
         "3 of 30 settings run again: 12 values, all the same"
@@ -135,6 +135,10 @@ def test_check_finds_a_last_digit(tmp_path: Path) -> None:
     write_rows(tmp_path / "rows.csv", late)
     assert compare(steady, SETTINGS, tmp_path, share=1.0).startswith("30 of 30")
     late[17]["value"] = float(np.nextafter(float(late[17]["value"] or 0.0), np.inf))
+    write_rows(tmp_path / "rows.csv", late)
+    found = compare(steady, SETTINGS, tmp_path, share=1.0)
+    assert "equal to within" in found and float(found.split()[-1].rstrip(".")) < 1e-15
+    late[17]["value"] = float(late[17]["value"] or 0.0) * (1.0 + 1e-8)
     write_rows(tmp_path / "rows.csv", late)
     with pytest.raises(PushwiseError, match=r"gave value = .* when run again"):
         compare(steady, SETTINGS, tmp_path, share=1.0)

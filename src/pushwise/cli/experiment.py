@@ -191,19 +191,15 @@ def real(
 
     Example: pushwise experiment real data/mit_push -o results/real --only window10_90 --pushes 10
     """
-    from pushwise.experiments.real.experiment import COUNTS, run
+    from pushwise.experiments.real.experiment import COUNTS, RealOptions, run
 
-    typer.echo(
-        run(
-            data,
-            output,
-            counts=tuple(pushes) if pushes else COUNTS,
-            draws=draws,
-            only=only,
-            outline=outline,
-            radius=radius,
-            ablate=ablate,
-            json=json,
-            progress=lambda line: typer.echo(line, err=True),
-        )
+    options = RealOptions(
+        counts=tuple(pushes) if pushes else COUNTS,
+        draws=draws,
+        only=only,
+        outline=outline,
+        radius=radius,
+        ablate=ablate,
+        json=json,
     )
+    typer.echo(run(data, output, options, lambda news: typer.echo(news.text, err=True)))

@@ -25,13 +25,15 @@ Settings that are already in ``rows.csv`` are not run again. With more settings,
 are run; with fewer, the sweep is refused, so that no results are lost. To start afresh, use a new
 folder.
 
-`SweepOptions.check` runs a random share of the settings again and compares every number to the last
-digit.
+`SweepOptions.check` runs a random share of the settings again and compares every value. Numbers may
+differ by `SAME`, because other processors round the last digits differently; the largest difference
+is reported.
 """
 
 from __future__ import annotations
 
 import json as json_format
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +41,12 @@ from pathlib import Path
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.experiments.rows import Row, plain, read_rows, write_rows
+from pushwise.experiments.rows import Row, Value, plain, read_rows, write_rows
 from pushwise.experiments.workers import Task, key_of, require_workers, results, shown
 
 __all__ = ["Report", "SweepOptions", "check_counts", "compare", "conduct", "sweep"]
 
+SAME = 1e-9  # relative difference of numbers that count as equal
 Report = Callable[[list[Row], Path], str]
 """Writes the tables and figures of all rows into a folder and returns the table, in Markdown."""
 
@@ -146,10 +149,10 @@ def compare(
     """Run a random share of the settings in ``rows.csv`` again.
 
     Returns:
-        A sentence that says how many values were compared.
+        A sentence that says how many values were compared, and how much they differ.
 
     Raises:
-        PushwiseError: A number differs, if only in its last digit.
+        PushwiseError: A value differs, a number by more than `SAME`.
 
     """
     if not 0.0 < share <= 1.0:
@@ -164,7 +167,8 @@ def compare(
     count = max(1, round(share * len(keys)))
     picked = np.random.default_rng(seed).choice(len(keys), count, replace=False)
     chosen = [wanted[keys[i]] for i in picked]
-    numbers = 0
+    values = 0
+    largest = 0.0
     for result in [*shown(results(task, chosen, cluster, -1), count, count)]:
         if result.traceback:
             raise PushwiseError(f"{result.setting} failed when run again: {result.traceback}")
@@ -175,19 +179,28 @@ def compare(
                 f"{table} has {len(before)}."
             )
         for old, new in zip(before, result.rows, strict=True):
-            for name in new.keys() | old.keys():
+            for name in sorted(new.keys() | old.keys()):
                 if _is_clock(name):
                     continue
-                numbers += 1
-                if name not in old or name not in new or old[name] != new[name]:
+                values += 1
+                difference = _difference(old.get(name, "missing"), new.get(name, "missing"))
+                if difference > SAME:
                     raise PushwiseError(
                         f"{result.setting} gave {name} = {new.get(name)!r} when run again; "
                         f"{table} has {old.get(name)!r}."
                     )
-    return (
-        f"{count} of {len(keys)} settings run again: {numbers} values, "
-        "all the same to the last digit."
-    )
+                largest = max(largest, difference)
+    same = f"equal to within {largest:.1g}" if largest > 0.0 else "all the same to the last digit"
+    return f"{count} of {len(keys)} settings run again: {values} values, {same}."
+
+
+def _difference(old: Value, new: Value) -> float:
+    """Return the relative difference of two numbers; of other values 0 or infinity."""
+    if old == new:
+        return 0.0
+    if not isinstance(old, float) or not isinstance(new, float):
+        return math.inf
+    return abs(old - new) / max(abs(old), abs(new))
 
 
 def _is_clock(name: str) -> bool:
