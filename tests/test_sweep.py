@@ -170,3 +170,14 @@ def test_rows_come_back_exactly(tmp_path: Path) -> None:
             plain({"a": bad})
     with pytest.raises(PushwiseError, match="all rows must have the columns"):
         write_rows(tmp_path / "rows.csv", [{"a": 1}, {"b": 1}])
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Say which extra a sweep needs, before anything is written."""
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    with pytest.raises(
+        PushwiseError,
+        match=r"this experiment needs the package joblib; .* pip install 'pushwise\[experiments\]'",
+    ):
+        sweep(steady, SETTINGS, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
