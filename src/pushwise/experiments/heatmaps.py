@@ -84,7 +84,7 @@ def report(rows: list[Row], folder: Path) -> str:
             "How far the centre of the friction load is from the true one [mm]: start and steps "
             "of Algorithm 1, and refine, from five pushes (Ideal world, 1 mm and 5 mrad of noise).",
             markdown(("object", *STAGES[:-1]), [*lines, ("mean", *means)]),
-            "Beside the paper:",
+            "Compared with the paper:",
             markdown(
                 PAPER_COLUMNS,
                 [
@@ -94,7 +94,7 @@ def report(rows: list[Row], folder: Path) -> str:
                         f"the load's centre is {means[-2]:.1f} mm off, from {means[0]:.1f} mm at "
                         f"the start (refine: {means[-1]:.1f} mm)",
                         "Paper: masses, five real and three simulated objects. Here: friction "
-                        "loads, for masses alone do not show in slow pushes; one truth an object.",
+                        "loads, for masses alone do not show in slow pushes; one ground truth per object.",
                     )
                 ],
             ),

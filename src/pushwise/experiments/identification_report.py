@@ -143,7 +143,7 @@ def _against_the_paper(rows: list[Row]) -> str:
             "Random search, everything included.",
         ),
     ]
-    return "Beside the paper:\n\n" + markdown(PAPER_COLUMNS, lines)
+    return "Compared with the paper:\n\n" + markdown(PAPER_COLUMNS, lines)
 
 
 def _wins(at: list[Row]) -> dict[str, tuple[int, int]]:

@@ -113,7 +113,7 @@ def report(rows: list[Row], folder: Path) -> str:
             f"objects, {models} truths of each and {splits} choices of pushes; five pushes to "
             f"predict; even mass and friction: {mean(rows, 'even_mm'):.1f} mm.",
             markdown(columns, lines),
-            "Beside the paper:",
+            "Compared with the paper:",
             markdown(
                 PAPER_COLUMNS,
                 [

@@ -149,7 +149,7 @@ def forces_table(folder: Path, output: Path, otherwise: Stated, progress: OnProg
     columns = ["set", "samples", "learned [N]", "without turning [N]", "ratio"]
     columns += ["all forces, ratio", "coefficient of friction", "misfit"]
     return (
-        "Total friction force learned from half of the measured wrenches, beside the force that\n"
-        "held back objects that did not turn in the other half.\n\n"
+        "Total friction force learned from half of the measured wrenches, compared with the force\n"
+        "on objects that did not turn in the other half.\n\n"
         f"{markdown(columns, lines)}\n"
     )

@@ -54,7 +54,7 @@ def scores_table(rows: Sequence[Score]) -> str:
     if with_published:
         names = sorted({r.method for r in with_published if r.method.startswith("published")})
         methods = ["identified", ON_CELLS, "even load", *names]
-        lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
+        lines += ["Distance [mm] and angle [degrees], compared with published predictions:", ""]
         cells = [_cells(some, _pairs(some, methods)) for some in _groups(with_published)]
         lines += [markdown([*LEARNED, *methods], cells), ""]
     if others:
