@@ -94,7 +94,8 @@ def report(rows: list[Row], folder: Path) -> str:
                         f"the load's centre is {means[-2]:.1f} mm off, from {means[0]:.1f} mm at "
                         f"the start (refine: {means[-1]:.1f} mm)",
                         "Paper: masses, five real and three simulated objects. Here: friction "
-                        "loads, for masses alone do not show in slow pushes; one ground truth per object.",
+                        "loads, for masses alone do not show in slow pushes; one ground truth per "
+                        "object.",
                     )
                 ],
             ),
