@@ -79,6 +79,8 @@ def first_start(against: Path | None = None) -> list[Measurement]:
             dependencies must be installed.
 
     """
+    if against is not None and not (against / "pushwise" / "__main__.py").is_file():
+        raise PushwiseError(f"the folder to compare with must contain pushwise; got {against}.")
     here = Path(pushwise.__file__).resolve().parents[1]
     name = "first start: processor time of compiling"
     try:
@@ -107,8 +109,6 @@ def _slides(first: float, second: float) -> str:
 
 def _slide_twice(source: Path) -> tuple[float, float]:
     """Return the processor time [s] of a run with an empty cache, and of the next run."""
-    if not (source / "pushwise" / "__main__.py").is_file():
-        raise PushwiseError(f"{source} must contain the package pushwise; it does not.")
     with TemporaryDirectory() as folder:
         environment = {
             **os.environ,
