@@ -62,7 +62,7 @@ class RealOptions:
 def run(
     folder: Path,
     output: Path,
-    options: RealOptions = RealOptions(),
+    options: RealOptions,
     progress: OnProgress = lambda _: None,
 ) -> str:
     """Learn and predict all sets below a folder.
