@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
 from pushwise.experiments import heatmaps, identification, samples
-from pushwise.experiments.rows import Row, markdown, numbers, read_rows, where, with_spread
-from pushwise.experiments.sweep import compare, conduct
-from pushwise.experiments.trials import Way, push_object
+from pushwise.experiments.reporting import markdown, with_spread
+from pushwise.experiments.rows import Row, numbers, read_rows, where
+from pushwise.experiments.sweep import SweepOptions, compare, conduct
+from pushwise.experiments.trials import ModelHistory, push_object
 from pushwise.identification.result import Step
 
 NAME = "toothpaste"
@@ -24,7 +25,7 @@ def small(settings: list[Row]) -> list[Row]:
 def test_identification(tmp_path: Path) -> None:
     """Learn one object by every method: ours is best in the end, and all of it repeats."""
     settings = small(identification.settings_of(models=1, splits=1, draws=9))
-    table = conduct(identification.rows_of, settings, tmp_path, identification.report)
+    table = conduct(identification.rows_of, settings, identification.report, SweepOptions(tmp_path))
     assert (tmp_path / "table.md").read_text() == table + "\n"
     for figure in ("figure.png", f"panel-{NAME}.png"):
         assert (tmp_path / figure).stat().st_size > 10_000
@@ -69,7 +70,7 @@ def test_samples_report(tmp_path: Path) -> None:
 def test_heatmaps(tmp_path: Path) -> None:
     """Map one object: the start is even, refine is nearest to the truth."""
     settings: list[Row] = [{"object": NAME}]
-    table = conduct(heatmaps.rows_of, settings, tmp_path, heatmaps.report)
+    table = conduct(heatmaps.rows_of, settings, heatmaps.report, SweepOptions(tmp_path))
     rows = read_rows(tmp_path / "rows.csv")
     cells = len(where(rows, stage="truth"))
     assert len(rows) == cells * len(heatmaps.STAGES)
@@ -97,8 +98,8 @@ def test_a_split_is_its_seed() -> None:
 
 def test_the_way_gives_the_best_so_far() -> None:
     """Return the model with the least loss seen up to a number of simulations."""
-    models = [push_object(NAME, 0).even for _ in range(4)]
-    way = Way(models[0])
+    models = [push_object(NAME, 0).uniform for _ in range(4)]
+    way = ModelHistory(models[0])
     for at, error, model in ((2, 0.5, 1), (3, 0.7, 2), (9, 0.1, 3)):
         way(Step(at, 0.0, error), models[model])
     way(Step(9, 0.0, 0.1), models[0])

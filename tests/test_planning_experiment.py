@@ -7,11 +7,14 @@ import pytest
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.planning import run
+from pushwise.experiments.sweep import SweepOptions
 
 
 def test_goals_are_reached(tmp_path: Path) -> None:
     """Reach all, with at most a fifth of the simulations by Algorithm 2, and write the table."""
-    (rows,) = json.loads(run(tmp_path, models=1, goals=1, parts=("ideal",), json=True))
+    (rows,) = json.loads(
+        run(SweepOptions(tmp_path, json=True), models=1, goals=1, parts=("ideal",))
+    )
     assert len(rows) == 24
     assert all(row["reached"] for row in rows)
     spent = {
@@ -27,4 +30,4 @@ def test_goals_are_reached(tmp_path: Path) -> None:
 def test_parts_are_named(tmp_path: Path) -> None:
     """Refuse a part there is not."""
     with pytest.raises(PushwiseError, match="parts must be among ideal, mujoco, obstacles, goals"):
-        run(tmp_path, parts=("moon",))
+        run(SweepOptions(tmp_path), parts=("moon",))

@@ -12,16 +12,19 @@ import pytest
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import POSES, real_sets
-from pushwise.experiments.real.experiment import Row, compare, order_of, run
+from pushwise.experiments.real.experiment import RealOptions, run
 from pushwise.experiments.real.forces import SAMPLE, friction_rows
 from pushwise.experiments.real.learning import (
     FINGER_FRICTION,
     SETUP_STATED,
+    Score,
+    compare,
     learn,
     nominal_finger,
+    order_of,
     variants,
 )
-from pushwise.experiments.real.report import markdown
+from pushwise.experiments.real.report import scores_table
 from pushwise.experiments.rows import load_rows
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -77,23 +80,18 @@ def test_any_table_with_the_columns_is_learned(
     monkeypatch.setattr("pushwise.identification.methods.feet.CROWD", 60)  # a glance is enough here
     _write_table(tmp_path / "data", pushes=25)
     said: list[str] = []
-    table = run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
+    options = RealOptions(counts=(10,), draws=1)
+    table = run(tmp_path / "data", tmp_path / "out", options, said.append)
     assert len(said) == 1 and "published guess" in table
-    rows = {row.method: row for row in load_rows(tmp_path / "out" / "rows.csv", Row)}
+    rows = {row.method: row for row in load_rows(tmp_path / "out" / "rows.csv", Score)}
     assert rows["identified"].tested == 14  # the jump is left out
     assert rows["identified"].combined_mm < 0.5 * rows["even load"].combined_mm
     assert rows["published guess"].deg == pytest.approx(np.degrees(1.0), rel=1e-3)
     assert (tmp_path / "out" / "curves.png").is_file()
-    run(tmp_path / "data", tmp_path / "out", counts=(10,), draws=1, progress=said.append)
+    run(tmp_path / "data", tmp_path / "out", options, said.append)
     assert len(said) == 1
     more = run(
-        tmp_path / "data",
-        tmp_path / "out",
-        counts=(10,),
-        draws=1,
-        ablate=True,
-        json=True,
-        progress=said.append,
+        tmp_path / "data", tmp_path / "out", replace(options, ablate=True, json=True), said.append
     )
     methods = [row["method"] for row in json.loads(more)]
     assert len(said) == 2
@@ -162,13 +160,13 @@ def test_a_stated_centre_of_mass_is_read_and_used(
 def test_variants_are_compared_on_the_same_pushes() -> None:
     """Leave out of that table the draws that only the full model was learned from."""
 
-    def row(draw: int, method: str, error: float) -> Row:
-        return Row("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
+    def row(draw: int, method: str, error: float) -> Score:
+        return Score("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
 
     rows = [row(draw, "identified", 2.0 + 7.0 * draw) for draw in (0, 1)]
     rows += [row(draw, "identified, on cells", 4.0 - draw) for draw in (0, 1)]
     rows.append(row(0, SETUP_STATED, 3.0))
-    table = markdown(rows)
+    table = scores_table(rows)
     assert "| a/set | 10 | 2 | 5.50 | 3.50 |  |" in table
     assert "| a/set | 10 | 1 | 2.00 | 3.00 |  |  |" in table
 
@@ -183,7 +181,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         real_sets(tmp_path / "data")
     objects = {"objects": {"ball": {"outline_m": OUTLINE}}}
     (tmp_path / "data" / "objects.json").write_text(json.dumps(objects))
-    with pytest.raises(PushwiseError, match="there are ball"):
+    with pytest.raises(PushwiseError, match="its objects are ball"):
         real_sets(tmp_path / "data")
     text = gzip.decompress(path.read_bytes()).decode().replace("0.0", "zero", 1)
     path.write_bytes(gzip.compress(text.encode()))

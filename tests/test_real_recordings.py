@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.cli import app
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import RECORDING, real_sets
-from pushwise.experiments.real.experiment import Row, order_of, run
+from pushwise.experiments.real.experiment import RealOptions, run
+from pushwise.experiments.real.learning import Score, order_of
 from pushwise.experiments.real.recordings import Recorded
-from pushwise.experiments.real.report import markdown
+from pushwise.experiments.real.report import scores_table
 from pushwise.experiments.real.stated import given
 from pushwise.experiments.rows import load_rows, merge_rows
+from pushwise.progress import Progress
 
 OUTLINE = [[-0.04, -0.04], [0.04, -0.04], [0.04, 0.04], [-0.04, 0.04]]
 RADIUS = 0.005
@@ -103,17 +106,17 @@ def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
     """Learn once, however many draws there are, and go on where an earlier run ended."""
     _write(tmp_path / "data", _samples())
     out, said = tmp_path / "out", []
-    options = {"counts": (11,), "outline": _outline(tmp_path), "radius": RADIUS}
-    table = run(tmp_path / "data", out, **options, draws=2, progress=said.append)
+    options = RealOptions(counts=(11,), draws=2, outline=_outline(tmp_path), radius=RADIUS)
+    table = run(tmp_path / "data", out, options, said.append)
     assert len(said) == 1
     assert "| data/run_7 | 10.4 | 17 | 0, 0, 1 |" in table and "| data/run_7 | 11 | " in table
-    rows = {row.method: row for row in load_rows(out / "rows.csv", Row)}
+    rows = {row.method: row for row in load_rows(out / "rows.csv", Score)}
     assert rows["identified"].tested == 6
     assert rows["identified"].mm < 0.5 and rows["identified"].deg < 0.5
     (recorded,) = load_rows(out / "recordings.csv", Recorded)
     assert recorded.set == "data/run_7"
-    assert "data/run_7" not in markdown([]) and "Combined" not in table
-    assert run(tmp_path / "data", out, **options, progress=said.append) == table
+    assert "data/run_7" not in scores_table([]) and "Combined" not in table
+    assert run(tmp_path / "data", out, replace(options, draws=3), said.append) == table
     assert len(said) == 1
 
 
@@ -123,11 +126,11 @@ def test_recordings_of_nobody_knows_what_are_left_out_beside_others(tmp_path: Pa
     _write(tmp_path / "unknown", _samples())
     about = {"object": {"outline_m": OUTLINE}, "pusher": {"radius_m": RADIUS}}
     (tmp_path / "known" / "run_7.json").write_text(json.dumps(about))
-    said: list[str] = []
+    said: list[Progress] = []
     (data,) = real_sets(tmp_path, progress=said.append)
     assert data.name == "known/run_7"
     (why,) = said
-    assert why.startswith(f"left out: {tmp_path / 'unknown'}") and "--outline" in why
+    assert why.text.startswith(f"left out: {tmp_path / 'unknown'}") and "--outline" in why.text
 
 
 def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
@@ -138,11 +141,11 @@ def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["experiment", "real", str(data), "-o", str(tmp_path / "o")])
     assert result.exit_code != 0 and "--outline" in str(result.exception)
     outline = _outline(tmp_path)
-    with pytest.raises(PushwiseError, match="give it as --radius"):
+    with pytest.raises(PushwiseError, match="give it with --radius"):
         real_sets(data, given(outline))
     with pytest.raises(PushwiseError, match="radius must be greater than zero"):
         given(outline, 0.0)
-    with pytest.raises(PushwiseError, match="as near as 9"):
+    with pytest.raises(PushwiseError, match="smallest distance is 9"):
         _write(data, samples + np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
         real_sets(data, given(outline, RADIUS))
     samples[[7, 8]] = samples[[8, 7]]
@@ -169,13 +172,13 @@ def test_runs_on_several_folders_share_a_table(tmp_path: Path) -> None:
     """Replace the rows of the same push and keep all others; refuse a file of other columns."""
     path = tmp_path / "rows.csv"
 
-    def row(name: str, mm: float, near: float | None = None) -> Row:
-        return Row(name, 10, 0, "identified, on cells", mm, 1.0, 2.0, 5, near, 0.0)
+    def row(name: str, mm: float, near: float | None = None) -> Score:
+        return Score(name, 10, 0, "identified, on cells", mm, 1.0, 2.0, 5, near, 0.0)
 
     old = [row("a/set", 3.0), row("b/set", 1.23456, 0.5)]
-    assert merge_rows(path, old, Row, "set", "pushes")[1].mm == 1.235
-    merged = merge_rows(path, [row("a/set", 4.0)], Row, "set", "pushes")
+    assert merge_rows(path, old, Score, "set", "pushes")[1].mm == 1.235
+    merged = merge_rows(path, [row("a/set", 4.0)], Score, "set", "pushes")
     assert merged == [row("b/set", 1.235, 0.5), row("a/set", 4.0)]
-    assert load_rows(path, Row) == merged == merge_rows(path, [], Row, "set")
+    assert load_rows(path, Score) == merged == merge_rows(path, [], Score, "set")
     with pytest.raises(PushwiseError, match="must have the columns set, seconds"):
         load_rows(path, Recorded)

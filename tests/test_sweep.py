@@ -16,7 +16,7 @@ import pytest
 import sweep_tasks
 from pushwise.errors import PushwiseError
 from pushwise.experiments.rows import Row, plain, read_rows, write_rows
-from pushwise.experiments.sweep import compare, conduct, sweep
+from pushwise.experiments.sweep import SweepOptions, compare, conduct, sweep
 from sweep_tasks import SETTINGS, dying, dying_once, failing, failing_once, slow, steady
 
 
@@ -82,7 +82,7 @@ def test_a_failing_task_is_recorded_and_tried_again(tmp_path: Path, expected: st
     assert failure["setting"] == {"object": "b", "seed": 3}
     assert "RuntimeError: the object is gone" in failure["traceback"]
     with pytest.raises(PushwiseError, match="1 of 30 settings failed twice and are missing"):
-        conduct(failing, SETTINGS, tmp_path, lambda rows, folder: "")
+        conduct(failing, SETTINGS, lambda rows, folder: "", SweepOptions(tmp_path))
     sweep(steady, SETTINGS, tmp_path, jobs=1)
     assert table(tmp_path) == expected
 
@@ -121,12 +121,12 @@ def test_other_settings(tmp_path: Path) -> None:
         sweep(steady, SETTINGS[:10], tmp_path, jobs=1)
     with pytest.raises(PushwiseError, match="has no column 'world'"):
         sweep(steady, [{"world": "moon"}], tmp_path, jobs=1)
-    with pytest.raises(PushwiseError, match="settings that differ; 1 of 2 do"):
+    with pytest.raises(PushwiseError, match="must all differ; 1 of 2 do"):
         sweep(steady, SETTINGS[:1] * 2, tmp_path / "new", jobs=1)
 
 
-def test_check_finds_a_last_digit(tmp_path: Path) -> None:
-    """Compare a share of the settings, but for clock times, and find one changed digit."""
+def test_check_finds_one_changed_number(tmp_path: Path) -> None:
+    """Compare all but clock times; report a last digit that differs, and refuse more."""
     rows, _ = sweep(steady, SETTINGS, tmp_path, jobs=1)
     assert compare(steady, SETTINGS, tmp_path, share=0.1).startswith(
         "3 of 30 settings run again: 12 values, all the same"
@@ -135,6 +135,10 @@ def test_check_finds_a_last_digit(tmp_path: Path) -> None:
     write_rows(tmp_path / "rows.csv", late)
     assert compare(steady, SETTINGS, tmp_path, share=1.0).startswith("30 of 30")
     late[17]["value"] = float(np.nextafter(float(late[17]["value"] or 0.0), np.inf))
+    write_rows(tmp_path / "rows.csv", late)
+    found = compare(steady, SETTINGS, tmp_path, share=1.0)
+    assert "equal to within" in found and float(found.split()[-1].rstrip(".")) < 1e-15
+    late[17]["value"] = float(late[17]["value"] or 0.0) * (1.0 + 1e-8)
     write_rows(tmp_path / "rows.csv", late)
     with pytest.raises(PushwiseError, match=r"gave value = .* when run again"):
         compare(steady, SETTINGS, tmp_path, share=1.0)
@@ -166,3 +170,14 @@ def test_rows_come_back_exactly(tmp_path: Path) -> None:
             plain({"a": bad})
     with pytest.raises(PushwiseError, match="all rows must have the columns"):
         write_rows(tmp_path / "rows.csv", [{"a": 1}, {"b": 1}])
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Say which extra a sweep needs, before anything is written."""
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    with pytest.raises(
+        PushwiseError,
+        match=r"this experiment needs the package joblib; .* pip install 'pushwise\[experiments\]'",
+    ):
+        sweep(steady, SETTINGS, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

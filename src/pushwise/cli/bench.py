@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from pushwise.cli.options import Json
@@ -10,6 +13,14 @@ __all__ = ["bench"]
 
 
 def bench(
+    first_start: Annotated[
+        bool,
+        typer.Option("--first-start", help="Measure only how long the first start compiles."),
+    ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="With --first-start: folder (src) of another version, to compare."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure speed and accuracy on this machine, next to MuJoCo and the paper's LCP.
@@ -18,4 +29,4 @@ def bench(
     """
     from pushwise.experiments.bench import run
 
-    typer.echo(run(json=json))
+    typer.echo(run(first=first_start, against=against, json=json))

@@ -58,9 +58,10 @@ def identification(
     Example: pushwise experiment identification -o results/identification
     """
     from pushwise.experiments.identification import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    counts = {"models": models, "splits": splits, "draws": draws}
-    typer.echo(run(output, **counts, cluster=cluster, check=check, json=json))
+    options = SweepOptions(output, cluster, check, json)
+    typer.echo(run(options, models=models, splits=splits, draws=draws))
 
 
 @experiment.command()
@@ -77,8 +78,10 @@ def samples(
     Example: pushwise experiment samples -o results/samples
     """
     from pushwise.experiments.samples import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(output, models=models, splits=splits, cluster=cluster, check=check, json=json))
+    options = SweepOptions(output, cluster, check, json)
+    typer.echo(run(options, models=models, splits=splits))
 
 
 @experiment.command()
@@ -93,8 +96,9 @@ def heatmaps(
     Example: pushwise experiment heatmaps -o results/heatmaps
     """
     from pushwise.experiments.heatmaps import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(output, cluster=cluster, check=check, json=json))
+    typer.echo(run(SweepOptions(output, cluster, check, json)))
 
 
 @experiment.command()
@@ -110,8 +114,9 @@ def stability(
     Example: pushwise experiment stability -o results/stability
     """
     from pushwise.experiments.stability import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(output, cases=cases, cluster=cluster, check=check, json=json))
+    typer.echo(run(SweepOptions(output, cluster, check, json), cases=cases))
 
 
 @experiment.command()
@@ -131,17 +136,10 @@ def planning(
     Example: pushwise experiment planning -o results/planning
     """
     from pushwise.experiments.planning import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    told = run(
-        output,
-        models=models,
-        goals=goals,
-        parts=tuple(part or ()),
-        cluster=cluster,
-        check=check,
-        json=json,
-    )
-    typer.echo(told)
+    options = SweepOptions(output, cluster, check, json)
+    typer.echo(run(options, models=models, goals=goals, parts=tuple(part or ())))
 
 
 @experiment.command()
@@ -157,8 +155,9 @@ def pregrasp(
     Example: pushwise experiment pregrasp -o results/pregrasp
     """
     from pushwise.experiments.pregrasp import run
+    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(output, trials=trials, cluster=cluster, check=check, json=json))
+    typer.echo(run(SweepOptions(output, cluster, check, json), trials=trials))
 
 
 @experiment.command()
@@ -192,19 +191,15 @@ def real(
 
     Example: pushwise experiment real data/mit_push -o results/real --only window10_90 --pushes 10
     """
-    from pushwise.experiments.real.experiment import COUNTS, run
+    from pushwise.experiments.real.experiment import COUNTS, RealOptions, run
 
-    typer.echo(
-        run(
-            data,
-            output,
-            counts=tuple(pushes) if pushes else COUNTS,
-            draws=draws,
-            only=only,
-            outline=outline,
-            radius=radius,
-            ablate=ablate,
-            json=json,
-            progress=lambda line: typer.echo(line, err=True),
-        )
+    options = RealOptions(
+        counts=tuple(pushes) if pushes else COUNTS,
+        draws=draws,
+        only=only,
+        outline=outline,
+        radius=radius,
+        ablate=ablate,
+        json=json,
     )
+    typer.echo(run(data, output, options, lambda news: typer.echo(news.text, err=True)))

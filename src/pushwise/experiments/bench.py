@@ -1,181 +1,134 @@
-"""`pushwise bench`: how fast the physics is, each number a ratio within one run.
+"""`pushwise bench`: how fast the physics is, mostly as ratios within one run.
 
-Baselines run the same task on the same machine in the same process; one that is not installed is
-reported as such. Timings are the best of some repeats, after a warm-up that compiles.
+Baselines run the same task on the same machine in the same process; those that are not installed
+are reported as missing. A timing is the best of several runs, after one run that compiles.
 """
 
 from __future__ import annotations
 
-import json as json_format
-import os
-import platform
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
-from time import perf_counter
+from pathlib import Path
 
+import mujoco
 import numpy as np
 
 from pushwise import objects
-from pushwise.experiments.mujoco_push import MuJoCoPush
+from pushwise.errors import PushwiseError
+from pushwise.experiments.bench_processes import first_start, measure_processes
+from pushwise.experiments.measurement import Measurement, best_time, printed
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.physics.gradients import loss, loss_and_gradient
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.paper.lagged_step import lagged_step, lagged_twist
 from pushwise.physics.paper.lcp import lcp_step
 from pushwise.physics.push import Finger, Push
-from pushwise.physics.simulate import simulate, simulate_batch
+from pushwise.physics.simulate import Trajectory, simulate, simulate_batch
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.typing import Array
 
-__all__ = ["Row", "measure", "run"]
+__all__ = ["MuJoCoPush", "measure", "run"]
 
 HAMMER_PUSH = Push(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0)
+SQUARE_PUSH = Push(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=0.5)
+FINGER_MASS = 50.0  # kg: so heavy that the object does not slow it down
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table."""
+def run(*, first: bool = False, against: Path | None = None, json: bool = False) -> str:
+    """Measure everything, or only the first start.
 
-    name: str
-    value: float | None  # None when it could not be measured: the detail says why
-    unit: str
-    target: str  # what it should be, "" where nothing is asked
-    met: bool | None  # None where nothing is asked or nothing was measured
-    detail: str
+    Args:
+        first: Measure the first start alone; see `first_start`.
+        against: Folder of another version, whose first start is measured as well.
+        json: Return one JSON object instead of a table.
 
-
-def run(*, json: bool) -> str:
-    """Measure everything; return a table, or with `json` one JSON object."""
-    rows = measure()
-    if json:
-        machine = {
-            "python": platform.python_version(),
-            "processor": platform.machine(),
-            "cores": os.cpu_count(),
-            **{name: version(name) for name in ("pushwise", "numpy", "numba", "mujoco")},
-        }
-        return json_format.dumps(
-            {"machine": machine, "rows": [asdict(row) for row in rows]}, indent=1
-        )
-    lines = ["| what | measured | wanted | how |", "|---|---|---|---|"]
-    for row in rows:
-        measured = "not measured" if row.value is None else f"{row.value:.3g} {row.unit}".rstrip()
-        mark = {True: "yes: ", False: "NO: ", None: ""}[row.met] if row.target else ""
-        lines.append(f"| {row.name} | {measured} | {mark}{row.target} | {row.detail} |")
-    return "\n".join(lines)
+    """
+    if against is not None and not first:
+        raise PushwiseError("--against compares first starts; use it with --first-start.")
+    return printed(first_start(against) if first else measure(), json=json)
 
 
-def measure() -> list[Row]:
-    """Return all rows."""
+def measure() -> list[Measurement]:
+    """Return all measurements but that of `first_start`, which takes minutes."""
     return [
         *_against_mujoco(),
         *_against_lcp(),
         _gradient(),
         _batch(),
         _many_cells(),
-        _memory(),
-        _help(),
-        _first_push(),
+        *measure_processes(),
     ]
 
 
-def best(task: Callable[[], object], repeats: int) -> float:
-    """Return the shortest time [s] of some runs, after one that warms up."""
-    task()
-    times = []
-    for _ in range(repeats):
-        begin = perf_counter()
-        task()
-        times.append(perf_counter() - begin)
-    return min(times)
-
-
-def _row(
-    name: str, value: float, limit: float, detail: str, *, unit: str = "", at_least: bool = False
-) -> Row:
-    """Return a row with a target and whether it is met."""
-    target = f"{'at least' if at_least else 'at most'} {limit:g} {unit}".rstrip()
-    return Row(name, value, unit, target, value >= limit if at_least else value <= limit, detail)
-
-
-def _against_mujoco() -> list[Row]:
-    """Push the hammer for two seconds, here and in MuJoCo."""
+def _against_mujoco() -> list[Measurement]:
+    """Compare a push of the hammer with the same push in MuJoCo."""
     hammer = objects.load("hammer").model
     finger = Finger()
-    dt = 0.01  # the finger moves 1 mm a step, twice the default
-    ours = simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt))
+    dt = 0.01  # the finger moves 1 mm per step, twice the default
+
+    def push() -> Trajectory:
+        return simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt))
+
+    ours = push()
     exact = simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt / 64))
     error = mean_cell_error(hammer.grid, ours.pose[-1], exact.pose[-1])
-    time = best(lambda: simulate(hammer, HAMMER_PUSH, finger=finger, physics=Physics(dt=dt)), 20)
+    time = best_time(push, 20)
     other = MuJoCoPush(hammer, HAMMER_PUSH, finger, timestep=0.002)
-    other_time = best(other.run, 2)
+    other_time = best_time(other.run, 2)
     detail = (
         f"{time * 1e3:.2f} ms against {other_time * 1e3:.0f} ms; {hammer.grid.n_cells} cells, "
         f"2 s, {len(ours.t) - 1} steps; MuJoCo: a box a cell, dt 2 ms"
     )
     return [
-        _row("one push: times faster than MuJoCo", other_time / time, 100, detail, at_least=True),
-        _row("one push: error of the time step", error * 1e3, 0.5, "against dt / 64", unit="mm"),
-        Row(
-            "one push: simulated time over computing time",
-            2.0 / time,
-            "",
-            "",
-            None,
-            "one core",
+        Measurement.at_least("one push: times faster than MuJoCo", other_time / time, 100, detail),
+        Measurement.at_most(
+            "one push: error of the time step", error * 1e3, 0.5, "against dt / 64", unit="mm"
         ),
+        Measurement("one push: simulated time over computing time", 2.0 / time, "one core"),
     ]
 
 
-def _against_lcp() -> list[Row]:
-    """Take one step of the sliding hammer, here and by the paper's LCP."""
+def _against_lcp() -> list[Measurement]:
+    """Compare one step of the sliding hammer with the same step by the paper's LCP."""
     hammer = objects.load("hammer").model
     n = hammer.grid.n_cells
     path = simulate(hammer, HAMMER_PUSH)
-    step = best(lambda: simulate(hammer, HAMMER_PUSH), 20) / (len(path.t) - 1)
+    step = best_time(lambda: simulate(hammer, HAMMER_PUSH), 20) / (len(path.t) - 1)
     velocities = np.tile([0.1, 0.02, 0.3], (n, 1))
     velocities[:, 0] -= 0.3 * hammer.grid.centres[:, 1]
     velocities[:, 1] += 0.3 * hammer.grid.centres[:, 0]
     wrenches = np.zeros((n, 3))
     wrenches[0, 0] = 2.0
     dt = 2.0 / (len(path.t) - 1)
-    lcp = best(lambda: lcp_step(hammer, np.zeros(3), velocities, wrenches, dt), 5)
+    lcp = best_time(lambda: lcp_step(hammer, np.zeros(3), velocities, wrenches, dt), 5)
     solved = lagged_step(hammer, np.zeros(3), velocities, wrenches, dt)
     rows, bounds = solved.step.rows[:, 0], solved.step.bounds[:, 0]
     directions = np.ascontiguousarray(rows[:, :2])
     args = (solved.step.offsets, directions, bounds, solved.step.A, solved.step.momentum)
-    lagged = best(lambda: [lagged_twist(*args) for _ in range(100)], 5) / 100
+    lagged = best_time(lambda: [lagged_twist(*args) for _ in range(100)], 5) / 100
     found = [
-        _row(
+        Measurement.at_least(
             "one step: times faster than the paper's LCP",
             lcp / step,
             1000,
             f"{step * 1e6:.1f} us, finger and all, against {lcp * 1e3:.1f} ms; sliding, {n} cells",
-            at_least=True,
         ),
-        Row(
+        Measurement(
             "one lagged step: times faster than the LCP it equals",
             lcp / lagged,
-            "",
-            "",
-            None,
             f"{lagged * 1e6:.1f} us; the same friction directions",
         ),
     ]
     name = "one gradient: times faster than autograd through the LCP"
     if find_spec("torch") is None:
-        return [*found, Row(name, None, "", "", None, "PyTorch is not installed")]
+        return [*found, Measurement(name, None, "PyTorch is not installed")]
     return [*found, _against_autograd(name, hammer, velocities, wrenches, dt)]
 
 
 def _against_autograd(
-    name: str, hammer: ObjectModel, velocities: np.ndarray, wrenches: np.ndarray, dt: float
-) -> Row:
-    """Differentiate one step by PyTorch, and by the closed form."""
+    name: str, hammer: ObjectModel, velocities: Array, wrenches: Array, dt: float
+) -> Measurement:
+    """Compare the closed-form gradient of one step with that of PyTorch."""
     import torch
 
     from pushwise.physics.paper.closed_form_gradients import lagged_vjp
@@ -191,14 +144,14 @@ def _against_autograd(
         solved = lagged_step(hammer, np.zeros(3), velocities, wrenches, dt)
         lagged_vjp(hammer, solved, np.ones(3))
 
-    theirs_time = best(autograd, 3)
-    time = best(ours, 20)
+    theirs_time = best_time(autograd, 3)
+    time = best_time(ours, 20)
     detail = f"{time * 1e3:.2f} ms against {theirs_time * 1e3:.0f} ms; one step, lagged friction"
-    return Row(name, theirs_time / time, "", "", None, detail)
+    return Measurement(name, theirs_time / time, detail)
 
 
-def _gradient() -> Row:
-    """Compare the loss alone with the loss and its gradient, on five pushes."""
+def _gradient() -> Measurement:
+    """Compare the loss and its gradient with the loss alone, on five pushes."""
     hammer = objects.load("hammer").model
     t = np.linspace(0.0, 2.1, 22)
     records = []
@@ -206,23 +159,23 @@ def _gradient() -> Row:
         push = Push(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
         records.append(PushRecord(push, t, simulate(hammer, push).pose_at(t)))
     light = ObjectModel(hammer.grid, hammer.mass[::-1], hammer.friction)
-    alone = best(lambda: loss(light, records), 10)
-    both = best(lambda: loss_and_gradient(light, records), 10)
+    alone = best_time(lambda: loss(light, records), 10)
+    both = best_time(lambda: loss_and_gradient(light, records), 10)
     detail = f"{both * 1e3:.1f} ms against {alone * 1e3:.1f} ms; 5 pushes of 2 s, 177 derivatives"
-    return _row("loss and gradient: over the loss alone", both / alone, 2.0, detail)
+    return Measurement.at_most("loss and gradient: over the loss alone", both / alone, 2.0, detail)
 
 
-def _batch() -> Row:
-    """Run 256 pushes one after the other, and as a batch."""
+def _batch() -> Measurement:
+    """Compare 256 pushes as a batch with the same pushes one by one."""
     hammer = objects.load("hammer").model
     pushes = [
         Push(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
         for x in np.linspace(-0.15, 0.15, 256)
     ]
-    one = best(lambda: [simulate(hammer, push) for push in pushes], 2)
-    batch = best(lambda: simulate_batch(hammer, pushes), 3)
+    one = best_time(lambda: [simulate(hammer, push) for push in pushes], 2)
+    batch = best_time(lambda: simulate_batch(hammer, pushes), 3)
     detail = f"{256 / batch:.0f} pushes of 2 s a second against {256 / one:.0f}; all cores"
-    return _row("batch of 256: throughput over one core", one / batch, 1.5, detail, at_least=True)
+    return Measurement.at_least("batch of 256: throughput over one core", one / batch, 1.5, detail)
 
 
 def _square(cells: int) -> ObjectModel:
@@ -232,66 +185,52 @@ def _square(cells: int) -> ObjectModel:
     return ObjectModel(grid, np.full(grid.n_cells, 1.0 / grid.n_cells), 0.5)
 
 
-SQUARE_PUSH = Push(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=0.5)
-
-
-def _many_cells() -> Row:
-    """Push squares of 1,024 and of 10,000 cells."""
+def _many_cells() -> Measurement:
+    """Compare pushes of squares with 1,024 and with 10,000 cells."""
     few, many = _square(32), _square(100)
-    small = best(lambda: simulate(few, SQUARE_PUSH), 5)
-    large = best(lambda: simulate(many, SQUARE_PUSH), 3)
+    small = best_time(lambda: simulate(few, SQUARE_PUSH), 5)
+    large = best_time(lambda: simulate(many, SQUARE_PUSH), 3)
     ratio = large / small * few.grid.n_cells / 1000
     detail = f"{large * 1e3:.0f} ms against {small * 1e3:.1f} ms for 1,024 (scaled to 1,000)"
-    return _row("10,000 cells: time over that for 1,000", ratio, 12, detail)
+    return Measurement.at_most("10,000 cells: time over that for 1,000", ratio, 12, detail)
 
 
-_BATCH_IN_A_PROCESS = """
-import numpy as np
-import pushwise as pw
-corners = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
-grid = pw.CellGrid.from_outline(corners, cell_size=0.2 / 32)
-model = pw.ObjectModel(grid, mass=np.full(grid.n_cells, 1e-3), friction=0.5)
-push = pw.Push(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=2.0)
-paths = pw.simulate_batch([model] * 256, push)
-print(open("/proc/self/status").read())
-"""
+class MuJoCoPush:
+    """A push in MuJoCo that can be repeated: one box per cell, a driven cylinder, a plane."""
 
+    def __init__(self, model: ObjectModel, push: Push, finger: Finger, *, timestep: float) -> None:
+        """Build the scene; timestep [s]."""
+        half = 0.5 * model.grid.cell_size
+        boxes = "".join(
+            f'<geom type="box" size="{half} {half} {half}" pos="{x} {y} 0" mass="{m}" '
+            f'friction="{mu} 0 0"/>'
+            for (x, y), m, mu in zip(model.grid.centres, model.mass, model.friction, strict=True)
+        )
+        x, y = push.start
+        scene = f"""
+        <mujoco>
+          <option timestep="{timestep}" cone="elliptic"/>
+          <default><geom condim="3"/></default>
+          <worldbody>
+            <geom type="plane" size="5 5 1" friction="1e-5 0 0"/>
+            <body pos="0 0 {half}"><freejoint/>{boxes}</body>
+            <body pos="{x} {y} {2 * half}">
+              <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>
+              <geom type="cylinder" size="{finger.radius} {0.9 * half}" mass="{FINGER_MASS}"
+                    friction="{finger.friction} 0 0" priority="1"/>
+            </body>
+          </worldbody>
+        </mujoco>"""
+        self._model = mujoco.MjModel.from_xml_string(scene)
+        self._data = mujoco.MjData(self._model)
+        self._push = push
 
-def _memory() -> Row:
-    """Run a batch in a process of its own and read the most memory it ever had."""
-    name = "batch of 256 with 1,024 cells: memory"
-    # The resource module would count the memory of this process, too, which forks the other.
-    if not os.path.exists("/proc/self/status"):
-        return Row(name, None, "MB", "", None, "measured on Linux only")
-    status = dict(line.split(":", 1) for line in _python(_BATCH_IN_A_PROCESS).splitlines() if line)
-    peak = int(status["VmHWM"].split()[0]) * 1024 / 1e6
-    detail = "peak of the whole process, interpreter and libraries included"
-    return _row(name, peak, 500, detail, unit="MB")
-
-
-def _python(code: str) -> str:
-    """Run code in a new interpreter and return what it printed."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return done.stdout
-
-
-def _help() -> Row:
-    """Ask for help in a new process."""
-    command = [sys.executable, "-m", "pushwise", "--help"]
-    time = best(lambda: subprocess.run(command, check=True, capture_output=True), 5)
-    return _row("pushwise --help", time, 0.5, "a new process", unit="s")
-
-
-_FIRST_PUSH = """
-import pushwise as pw
-hammer = pw.objects.load("hammer").model
-pw.simulate(hammer, pw.Push(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0))
-"""
-
-
-def _first_push() -> Row:
-    """Simulate a first push in a new process, with compiled code in the cache."""
-    time = best(lambda: _python(_FIRST_PUSH), 3)
-    return _row(
-        "first push in a new process", time, 3.0, "imports included, cache present", unit="s"
-    )
+    def run(self) -> Array:
+        """Run the push from the start; return the final pose of the grid frame, (3,)."""
+        mujoco.mj_resetData(self._model, self._data)
+        steps = round(self._push.duration / self._model.opt.timestep)
+        for _ in range(steps):
+            self._data.qvel[-2:] = self._push.velocity
+            mujoco.mj_step(self._model, self._data)
+        x, y, _, qw, _, _, qz = self._data.qpos[:7]
+        return np.array([x, y, 2.0 * np.arctan2(qz, qw)])

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, as joblib uses them; needs the extra ``cluster``."""
+"""The workers of a Dask cluster as a joblib backend; needs the extra ``cluster``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ WAIT = 10.0  # s for a scheduler and its workers to answer
 def dask_workers(address: str) -> Iterator[None]:
     """Let joblib use the workers of the scheduler at an address.
 
-    Raises KilledWorker when a task's workers died again and again.
+    Raises:
+        KilledWorker: The workers of one task died repeatedly.
+
     """
     try:
         client = Client(address, timeout=WAIT, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -37,14 +39,14 @@ def dask_workers(address: str) -> Iterator[None]:
 
 
 class _Backend(DaskDistributedBackend):  # type: ignore[misc]
-    """joblib's own, but it raises when a task's workers died, where that waits for ever."""
+    """joblib's Dask backend, but it raises when workers died instead of waiting forever."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return how many tasks run at once; for one alone joblib would not ask the cluster."""
+        """Return how many tasks run at once; if it were one, joblib would bypass the cluster."""
         return max(2, int(super().effective_n_jobs(n_jobs)))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Any:
-        """Send a batch of tasks; tell joblib also when the cluster gave it up."""
+        """Send a batch of tasks; notify joblib also when the cluster has given it up."""
         future = super().submit(func, callback)
 
         def ended(done: Future[Any]) -> None:
@@ -56,7 +58,7 @@ class _Backend(DaskDistributedBackend):  # type: ignore[misc]
         return future
 
     def retrieve_result_callback(self, out: Any) -> Any:
-        """Return the results of a batch, or raise what it ended with."""
+        """Return the results of a batch, or raise the exception it ended with."""
         if isinstance(out, BaseException):
             raise out
         return super().retrieve_result_callback(out)

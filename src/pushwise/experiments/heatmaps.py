@@ -1,8 +1,9 @@
-"""`pushwise experiment heatmaps`: maps of what was learned, step by step, beside the truth.
+"""`pushwise experiment heatmaps`: maps of the learned load, step by step, and of the true one.
 
-Fig. 4 of the paper: the even start of Algorithm 1, what it returns after 1, 2, 3 and 5 steps, what
-ours returns, and the truth. Slow pushes see weight times friction alone, so the maps are those of
-the friction load, a cell's share of the whole; the masses, which the paper shows, are in the rows.
+Fig. 4 of the paper: the uniform start of Algorithm 1, its result after 1, 2, 3 and 5 steps, the
+result of our method, and the truth. Slow pushes reveal only the product of weight and friction, so
+the maps show the friction load of each cell as a share of the total. The masses, which the paper
+shows, are in the rows.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import numpy as np
 
 from pushwise import objects
 from pushwise.atomic_write import write_text
-from pushwise.experiments.rows import Row, markdown, numbers, where
-from pushwise.experiments.sweep import conduct
-from pushwise.experiments.trials import Way, push_object
+from pushwise.experiments.reporting import PAPER_COLUMNS, markdown
+from pushwise.experiments.rows import Row, grouped, numbers, where
+from pushwise.experiments.sweep import SweepOptions, conduct
+from pushwise.experiments.trials import ModelHistory, push_object
 from pushwise.identification.identify import identify
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
@@ -33,21 +35,18 @@ STEPS = (1, 2, 3, 5)
 STAGES = ("start", *(f"{n} steps" if n > 1 else "1 step" for n in STEPS), "refine", "truth")
 
 
-def run(
-    output: Path, *, cluster: str | None = None, check: float | None = None, json: bool = False
-) -> str:
-    """Run everything and write rows, table and figures into a folder; return the table."""
-    settings: list[Row] = [{"object": name} for name in objects.names]
-    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
+def run(options: SweepOptions) -> str:
+    """Run the experiment; return its table, as `conduct` does."""
+    return conduct(rows_of, [{"object": name} for name in objects.names], report, options)
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Learn one object; return a row for each cell and stage."""
+    """Learn one object; return one row per stage and cell."""
     name = str(setting["object"])
     trial = push_object(name, 0)
     learn, _ = trial.split(LEARN, 0, seed=[])
-    way = Way(trial.even)
-    # The first simulation looks at the start; each further one follows a step.
+    way = ModelHistory(trial.uniform)
+    # The first simulation evaluates the start; each of the others follows one step.
     identify(
         trial.truth.grid,
         learn,
@@ -57,7 +56,7 @@ def rows_of(setting: Row) -> list[Row]:
         callback=way,
     )
     models = [
-        trial.even,
+        trial.uniform,
         *(way.best(1 + n) for n in STEPS),
         identify(trial.truth.grid, learn, finger=Finger()).model,
         trial.truth.model,
@@ -72,9 +71,9 @@ def rows_of(setting: Row) -> list[Row]:
 
 
 def report(rows: list[Row], folder: Path) -> str:
-    """Write ``table.md`` and a figure of each object; return the table."""
-    names = list(dict.fromkeys(str(row["object"]) for row in rows))
-    loads = {name: _centres(where(rows, object=name)) for name in names}
+    """Write ``table.md`` and one figure per object; return the table."""
+    by_object = grouped(rows, "object")
+    loads = {name: _centres(mine) for name, mine in by_object.items()}
     lines = [
         (name, *(1e3 * float(np.hypot(*(at - places[-1]))) for at in places[:-1]))
         for name, places in loads.items()
@@ -85,9 +84,9 @@ def report(rows: list[Row], folder: Path) -> str:
             "How far the centre of the friction load is from the true one [mm]: start and steps "
             "of Algorithm 1, and refine, from five pushes (Ideal world, 1 mm and 5 mrad of noise).",
             markdown(("object", *STAGES[:-1]), [*lines, ("mean", *means)]),
-            "Beside the paper:",
+            "Compared with the paper:",
             markdown(
-                ("what", "paper", "here", "conditions"),
+                PAPER_COLUMNS,
                 [
                     (
                         "after five steps of Algorithm 1",
@@ -95,20 +94,21 @@ def report(rows: list[Row], folder: Path) -> str:
                         f"the load's centre is {means[-2]:.1f} mm off, from {means[0]:.1f} mm at "
                         f"the start (refine: {means[-1]:.1f} mm)",
                         "Paper: masses, five real and three simulated objects. Here: friction "
-                        "loads, for masses alone do not show in slow pushes; one truth an object.",
+                        "loads, for masses alone do not show in slow pushes; one ground truth per "
+                        "object.",
                     )
                 ],
             ),
         ]
     )
     write_text(folder / "table.md", table + "\n")
-    for name in names:
-        _draw(where(rows, object=name), name, folder / f"{name}.png")
+    for name, mine in by_object.items():
+        _draw(mine, name, folder / f"{name}.png")
     return table
 
 
 def _load(rows: list[Row]) -> Array:
-    """Return the cells' shares of the friction load, (n,)."""
+    """Return the share of the friction load on each cell, (n,)."""
     load = numbers(rows, "mass") * numbers(rows, "friction")
     share: Array = load / load.sum()
     return share
@@ -123,7 +123,7 @@ def _centres(rows: list[Row]) -> list[Array]:
 
 
 def _draw(rows: list[Row], name: str, path: Path) -> None:
-    """Draw the maps of one object beside each other, in the same colours."""
+    """Draw the maps of one object next to each other, in the same colours."""
     from matplotlib.figure import Figure
 
     grid = objects.load(name).grid

@@ -1,29 +1,27 @@
-"""`pushwise experiment identification`: what is learned from five pushes, and how well it predicts.
+"""`pushwise experiment identification`: learn from five pushes, predict five others.
 
-Nine objects with random part masses and frictions, ten random pushes each; five to learn from,
-five to predict. The error of a prediction is the mean distance between predicted and true final
-cell positions. Parts:
+Nine objects with random part masses and frictions are each pushed ten times; five pushes are
+learned from, five are predicted. The error of a prediction is the mean distance between predicted
+and true final cell positions. Parts:
 
-- compare: every method in the ideal world, its error after 1 to 50 simulations (Fig. 5 a-h of the
-  paper), for several truths an object and several splits of the pushes.
-- ends: ours from the first and last pose of each push alone.
-- mujoco: ours in a world that shares no code with the model.
-- calibration: ours on many truths, to see whether its error bars are right.
+- compare: every method in the ideal world, with its error after 1 to 50 simulations (Fig. 5 (a) to
+  (h) of the paper), for several ground truths per object and several splits of the pushes.
+- ends: our method, from the first and last pose of each push only.
+- mujoco: our method in a world that shares no code with the model.
+- calibration: our method on many ground truths, to test its error bars.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 
 from pushwise import objects
-from pushwise.errors import PushwiseError
 from pushwise.experiments.identification_report import report
 from pushwise.experiments.rows import Row
-from pushwise.experiments.sweep import conduct
-from pushwise.experiments.trials import NOISE, Way, end_error, push_object
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
+from pushwise.experiments.trials import NOISE, ModelHistory, end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
@@ -42,32 +40,26 @@ METHODS = (
     "nelder-mead",
     "autograd",
 )
-AUTOGRAD_MODELS = 3  # it is so slow that it learns only these truths of each object, one split
+AUTOGRAD_MODELS = 3  # ground truths per object, with one split: it is slow
 
 
-def run(
-    output: Path,
-    *,
-    models: int = 10,
-    splits: int = 10,
-    draws: int = 540,
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
-) -> str:
-    """Run everything and write rows, tables and figures into a folder; return the table.
+def run(options: SweepOptions, *, models: int = 10, splits: int = 10, draws: int = 540) -> str:
+    """Run the experiment; return its table, as `conduct` does.
 
-    models: random truths an object; splits: of the pushes of each; draws: of the calibration.
+    Args:
+        options: Where to run it, and where to write rows, tables and figures.
+        models: Number of random ground truths per object.
+        splits: Number of splits of the pushes per ground truth.
+        draws: Number of ground truths of the calibration.
+
     """
-    for name, count in (("models", models), ("splits", splits), ("draws", draws)):
-        if count < 1:
-            raise PushwiseError(f"{name} must be at least 1; got {count}.")
+    check_counts(models=models, splits=splits, draws=draws)
     settings = settings_of(models=models, splits=splits, draws=draws)
-    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
+    return conduct(rows_of, settings, report, options)
 
 
 def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
-    """Return all settings, those of the first split first; autograd only where it is installed."""
+    """Return all settings, ordered by split; autograd last, and only if PyTorch is installed."""
     settings: list[Row] = [
         _setting("compare", name, model, split, method)
         for split in range(splits)
@@ -101,19 +93,19 @@ def _setting(part: str, name: str, model: int, split: int, method: str) -> Row:
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Push, learn and predict; return a row for each number of simulations, and one for the end."""
+    """Push, learn and predict; return one row per number of simulations, and one for the end."""
     part, name, model, split, method = setting.values()
     assert isinstance(name, str) and isinstance(method, str)
     assert isinstance(model, int) and isinstance(split, int)
     trial = push_object(name, model, world="mujoco" if part == "mujoco" else "ideal")
     truth = trial.truth.model
-    # Automatic differentiation of single steps needs the force on them.
+    # Automatic differentiation of single steps needs the forces during them.
     learn, test = trial.split(
         LEARN, split, seed=[objects.names.index(name), model], forces=method == "autograd"
     )
     if part == "ends":
         learn = [PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=NOISE) for r in learn]
-    way = Way(trial.even)
+    way = ModelHistory(trial.uniform)
     found = identify(
         truth.grid,
         learn,
@@ -130,7 +122,7 @@ def rows_of(setting: Row) -> list[Row]:
     covariance = found.posterior.centre_of_mass_covariance
     end: Row = {
         "ended": True,
-        "even_mm": 1e3 * end_error(trial.even, Finger(), test),
+        "even_mm": 1e3 * end_error(trial.uniform, Finger(), test),
         "centre_mm": 1e3 * float(np.hypot(*off)),
         "centre_std_mm": 1e3 * float(np.sqrt(np.trace(covariance))),
         "centre_chi2": float(off @ np.linalg.solve(covariance, off)),
@@ -141,7 +133,7 @@ def rows_of(setting: Row) -> list[Row]:
 
 
 def _row(simulations: int, error: float) -> Row:
-    """Return a row on the way: the error [m] after some simulations."""
+    """Return an intermediate row: the error [m] after some simulations."""
     return {
         "simulations": simulations,
         "error_mm": 1e3 * error,

@@ -1,4 +1,4 @@
-"""Tables and figures of `pushwise experiment identification`, beside the paper's numbers."""
+"""Tables and figures of `pushwise experiment identification`, compared with the paper."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import numpy as np
 
 from pushwise.atomic_write import write_text
 from pushwise.checks import counted
-from pushwise.experiments.rows import Row, markdown, mean, numbers, where, with_spread
+from pushwise.experiments.reporting import (
+    PAPER_COLUMNS,
+    label_errors,
+    markdown,
+    plot_runs,
+    with_spread,
+)
+from pushwise.experiments.rows import Row, grouped, mean, numbers, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["report"]
 
-CHI2_95 = 5.991  # of two degrees of freedom
+CHI2_95 = 5.991  # 95 % quantile with two degrees of freedom
 BUDGET = 50  # simulations
 STYLES = {
     "refine": ("#000000", "-", "refine (ours)"),
@@ -31,24 +38,18 @@ STYLES = {
 
 
 def report(rows: list[Row], folder: Path) -> str:
-    """Write ``table.md``, ``figure.png`` and a figure of each panel; return the table."""
-    table = "\n\n".join([_learned(rows), _methods(rows), _beside_the_paper(rows), _notes(rows)])
+    """Write ``table.md``, ``figure.png`` and one figure per panel; return the table."""
+    table = "\n\n".join([_learned(rows), _methods(rows), _against_the_paper(rows), _notes(rows)])
     write_text(folder / "table.md", table + "\n")
     _draw(where(rows, part="compare", ended=False), folder)
     return table
 
 
-def _names(rows: list[Row]) -> list[str]:
-    """Return the objects, in their order."""
-    return list(dict.fromkeys(str(row["object"]) for row in rows))
-
-
 def _learned(rows: list[Row]) -> str:
-    """Return what ours makes of five pushes."""
+    """Return the errors of our method after five pushes."""
     lines = []
-    for name in (*_names(rows), "mean"):
-        mine = rows if name == "mean" else where(rows, object=name)
-        mine = where(mine, method="refine", ended=True)
+    for name, some in {**grouped(rows, "object"), "mean": rows}.items():
+        mine = where(some, method="refine", ended=True)
         ideal, ends, engine = (where(mine, part=p) for p in ("compare", "ends", "mujoco"))
         lines.append(
             (
@@ -79,12 +80,11 @@ def _learned(rows: list[Row]) -> str:
 
 
 def _methods(rows: list[Row]) -> str:
-    """Return all methods at the same number of simulations."""
+    """Return the errors of all methods after the same number of simulations."""
     at = where(rows, part="compare", simulations=BUDGET, ended=False)
     found = [method for method in STYLES if where(at, method=method)]
     lines = []
-    for name in (*_names(at), "mean"):
-        mine = at if name == "mean" else where(at, object=name)
+    for name, mine in {**grouped(at, "object"), "mean": at}.items():
         lines.append((name, *(with_spread(where(mine, method=m), "error_mm") for m in found)))
     models, splits = (len({row[what] for row in at}) for what in ("model", "split"))
     slow = counted(len({row["model"] for row in where(at, method="autograd")}), "truth", "truths")
@@ -97,8 +97,8 @@ def _methods(rows: list[Row]) -> str:
     return f"{title}\n\n{markdown(('object', *found), lines)}"
 
 
-def _beside_the_paper(rows: list[Row]) -> str:
-    """Return the paper's numbers beside ours, with the conditions of both."""
+def _against_the_paper(rows: list[Row]) -> str:
+    """Return the paper's numbers and ours, with the conditions of both."""
     compare = where(rows, part="compare", ended=True)
     at = where(rows, part="compare", simulations=BUDGET, ended=False)
     descent, ours = (where(compare, method=m) for m in ("descent", "refine"))
@@ -143,23 +143,25 @@ def _beside_the_paper(rows: list[Row]) -> str:
             "Random search, everything included.",
         ),
     ]
-    return "Beside the paper:\n\n" + markdown(("what", "paper", "here", "conditions"), lines)
+    return "Compared with the paper:\n\n" + markdown(PAPER_COLUMNS, lines)
 
 
 def _wins(at: list[Row]) -> dict[str, tuple[int, int]]:
-    """Return on how many objects Algorithm 1 is better than each method, of how many.
+    """Compare Algorithm 1 with each method on the ground truths and splits that both learned.
 
-    On the truths and splits that both learned.
+    Returns:
+        By method: on how many objects Algorithm 1 is better, and the number of objects.
+
     """
     wins = {}
     for method in STYLES:
         both = []
-        for name in _names(at):
-            theirs = where(at, object=name, method=method)
+        for mine in grouped(at, "object").values():
+            theirs = where(mine, method=method)
             learned = {(row["model"], row["split"]) for row in theirs}
             ours = [
                 row
-                for row in where(at, object=name, method="descent")
+                for row in where(mine, method="descent")
                 if (row["model"], row["split"]) in learned
             ]
             if ours:
@@ -170,7 +172,7 @@ def _wins(at: list[Row]) -> dict[str, tuple[int, int]]:
 
 
 def _notes(rows: list[Row]) -> str:
-    """Return how good the error bars are, and how long ours takes."""
+    """Return how good the error bars are, and how long our method takes."""
     ended = where(rows, method="refine", ended=True)
     ours = [row for row in ended if row["part"] in ("compare", "mujoco")]
     held = "; ".join(
@@ -191,7 +193,7 @@ def _notes(rows: list[Row]) -> str:
 
 
 def _held(rows: list[Row]) -> str:
-    """Return how often the 95 % region held the truth."""
+    """Return how often the 95 % region contained the truth."""
     if not rows:
         return "-"
     held = int(np.sum(numbers(rows, "centre_chi2") < CHI2_95))
@@ -199,21 +201,23 @@ def _held(rows: list[Row]) -> str:
 
 
 def _draw(rows: list[Row], folder: Path) -> None:
-    """Draw error against simulations: all panels on one page as in the paper, and each alone."""
+    """Draw error against simulations: all objects in one figure as in the paper, and each alone."""
     from matplotlib.figure import Figure
 
-    names = _names(rows)
-    rows_of_panels = -(-len(names) // 3)
+    by_object = grouped(rows, "object")
+    rows_of_panels = -(-len(by_object) // 3)
     page = Figure(figsize=(13, 3.4 * rows_of_panels))
     panels = page.subplots(rows_of_panels, 3, squeeze=False, sharey=True)
-    for letter, panel, name in zip("abcdefghi", panels.flat, names, strict=False):
-        _panel(panel, where(rows, object=name), f"({letter}) {name}")
+    for letter, panel, (name, mine) in zip(
+        "abcdefghi", panels.flat, by_object.items(), strict=False
+    ):
+        _panel(panel, mine, f"({letter}) {name}")
         alone = Figure(figsize=(5.2, 3.8), layout="constrained")
         axes = alone.subplots()
-        _panel(axes, where(rows, object=name), name)
+        _panel(axes, mine, name)
         axes.legend(fontsize=7, ncols=2)
         alone.savefig(folder / f"panel-{name}.png", dpi=100)
-    for panel in panels.flat[len(names) :]:
+    for panel in panels.flat[len(by_object) :]:
         panel.axis("off")
     for panel in panels.flat:
         panel.label_outer()
@@ -223,18 +227,13 @@ def _draw(rows: list[Row], folder: Path) -> None:
 
 
 def _panel(axes: Axes, rows: list[Row], title: str) -> None:
-    """Draw one object: means, and the middle half of the runs as a band."""
+    """Draw one object."""
     for method, (colour, line, label) in STYLES.items():
         mine = where(rows, method=method)
         if not mine:
             continue
         at = sorted({int(row["simulations"] or 0) for row in mine})
         errors = [numbers(where(mine, simulations=n), "error_mm") for n in at]
-        axes.plot(at, [e.mean() for e in errors], line, color=colour, label=label, linewidth=1.6)
-        low, high = np.array([np.percentile(e, [25, 75]) for e in errors]).T
-        axes.fill_between(at, low, high, color=colour, alpha=0.12, linewidth=0)
-    axes.set_yscale("log")
+        plot_runs(axes, at, errors, line, shade=0.12, color=colour, label=label, linewidth=1.6)
     axes.set_title(title, loc="left", fontsize=10)
-    axes.set_xlabel("simulations of all pushes")
-    axes.set_ylabel("error of predicted cells [mm]")
-    axes.grid(alpha=0.3)
+    label_errors(axes, "simulations of all pushes")

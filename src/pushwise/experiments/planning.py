@@ -1,21 +1,21 @@
-"""`pushwise experiment planning`: goals within a disk of 1 m, planned, carried out and counted.
+"""`pushwise experiment planning`: plans to goals within 1 m, and how often they are reached.
 
-- ideal: the paper's experiment. Every search, eight objects with random masses and frictions; the
-  plan is carried out as it is in a world without noise.
-- mujoco: closed loop with a model identified there from five noisy pushes.
-- obstacles: closed loop round two obstacles with the true model; no pose passed may touch them.
-- goals: poses at the edge, let go in MuJoCo: those that `choose_goal` finds with the true and
-  with the identified model, and random ones of which the identified model is not sure.
+- ideal: the paper's experiment. Every search, for eight objects with random masses and frictions;
+  the plan is executed unchanged in a world without noise.
+- mujoco: closed loop with a model identified in MuJoCo from five noisy pushes.
+- obstacles: closed loop around two obstacles with the true model; no pose may touch them.
+- goals: objects released at the edge in MuJoCo, at poses that `choose_goal` finds with the true and
+  with the identified model, and at random poses where the identified model is uncertain.
 
-A goal is reached when the mean distance of the cells from it is below 20 mm. Seconds are of the
-processor, and planning's alone in the ideal world.
+A goal is reached if the mean distance of the cells from it is below 20 mm. Seconds are processor
+time; in the ideal world, that of planning alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -24,7 +24,7 @@ from pushwise import objects
 from pushwise.errors import PushwiseError
 from pushwise.experiments.planning_report import report
 from pushwise.experiments.rows import Row
-from pushwise.experiments.sweep import conduct
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import placed
 from pushwise.identification.identify import identify
@@ -53,32 +53,30 @@ _EDGE_TABLE = Table.rectangle(0.8, 0.6)
 _SENSING = Sensing(Noise(position=1e-3, angle=5e-3))
 _LEARN = 5  # pushes
 _TOLERANCE = 0.02  # m
-_LIMIT = 60.0  # s for a plan; so long that a busy machine changes no result
+_LIMIT = 60.0  # s per plan; so long that a busy machine does not change the result
 _SIMULATED = tuple(name for name in objects.names if name != "clamp")  # the paper's eight
 _UNSURE = (0.005, 0.3)  # fall probabilities of random poses at the edge
 
 
 def run(
-    output: Path,
-    *,
-    models: int = 10,
-    goals: int = 10,
-    parts: tuple[str, ...] = (),
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
+    options: SweepOptions, *, models: int = 10, goals: int = 10, parts: tuple[str, ...] = ()
 ) -> str:
-    """Run parts of the experiment, all by default, each into a folder of its own.
+    """Run parts of the experiment, each with a folder of its own; return their tables.
 
-    models: random masses and frictions of each object in the ideal world; goals: for each, and
-    in closed loop for each object, two more with obstacles and five times as many at the edge.
-    The rest is as in `conduct`.
+    Args:
+        options: Where to run it, and the folder above those of the parts; see `conduct`.
+        models: Number of random ground truths per object in the ideal world.
+        goals: Number of goals per ground truth; two more with obstacles, five times as many at
+            the edge.
+        parts: Names from `PARTS`; all if empty.
+
     """
+    check_counts(models=models, goals=goals)
     for part in parts:
         if part not in PARTS:
             raise PushwiseError(f"parts must be among {', '.join(PARTS)}; got {part!r}.")
     counts = {"obstacles": goals + 2, "goals": 5 * goals}
-    told = []
+    reports = []
     for part in parts or tuple(PARTS):
         names = _SIMULATED if part == "ideal" else objects.names
         settings: list[Row] = [
@@ -87,15 +85,13 @@ def run(
             for goal in range(counts.get(part, goals))
             for name in names
         ]
-        folder = output / part
-        told.append(
-            conduct(rows_of, settings, folder, report, cluster=cluster, check=check, json=json)
-        )
-    return f"[{', '.join(told)}]" if json else "\n\n".join(told)
+        into = replace(options, output=options.output / part)
+        reports.append(conduct(rows_of, settings, report, into))
+    return f"[{', '.join(reports)}]" if options.json else "\n\n".join(reports)
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Do one goal of one part."""
+    """Run one goal of one part."""
     part, name = str(setting["part"]), str(setting["object"])
     model, goal = setting["model"], setting["goal"]
     assert isinstance(model, int)
@@ -106,7 +102,7 @@ def rows_of(setting: Row) -> list[Row]:
 
 
 def _ideal(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
-    """Plan, and carry the plan out as it is."""
+    """Plan, and execute the plan unchanged."""
     there = _goal(rng)
     for method in SEARCHES:
         begin = process_time()
@@ -145,12 +141,12 @@ def _mujoco(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Ro
 
 
 def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
-    """Go round two obstacles in MuJoCo, and look at every pose on the way."""
+    """Push around two obstacles in MuJoCo, and check every pose for collisions."""
     while True:
         there = _goal(rng)
         blocks = [_block(rng) for _ in range(2)]
         free = Free(Balance(thing.model, _TABLE), blocks)
-        # Anywhere within the tolerance of the goal must be free, too.
+        # Every pose within the tolerance of the goal must be free, too.
         if free([np.zeros(3), there], clearance=_TOLERANCE).all():
             break
     world = MuJoCo(thing, _TABLE)
@@ -169,7 +165,7 @@ def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator
 
 
 def _goals(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
-    """Choose goals at the edge, and let the object go there; go beyond what is safe, too."""
+    """Release the object at goals chosen at the edge, and at poses beyond what is safe."""
     found = _identified("goals", thing.name)
     overhang = float(rng.uniform(0.03, 0.08))
     for method, known in (("true model", thing.model), ("identified", found)):
@@ -177,7 +173,7 @@ def _goals(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row
         try:
             best = choose_goal(known, _EDGE_TABLE, overhang=overhang, grasp_width=0.3)
         except PushwiseError:
-            continue  # refusing a goal is no fall
+            continue  # no goal, no fall
         seconds = process_time() - begin
         every = (best, *best.alternatives)
         chosen = every[int(rng.integers(len(every)))]
@@ -196,7 +192,7 @@ PARTS: dict[str, Callable[[Thing, Row, np.random.Generator], Iterator[Row]]] = {
 
 
 def _seed(part: str, name: str, model: int) -> list[int]:
-    """Return what decides an object of a part."""
+    """Return the seed of an object of a part."""
     return [list(PARTS).index(part), objects.names.index(name), model]
 
 
@@ -207,7 +203,7 @@ def _thing(part: str, name: str, model: int) -> Thing:
 
 @cache
 def _identified(part: str, name: str) -> Identification:
-    """Return what five noisy pushes in MuJoCo tell."""
+    """Return the model identified from five noisy pushes in MuJoCo."""
     thing = _thing(part, name, 0)
     rng = np.random.default_rng(_seed(part, name, 0))
     world = MuJoCo(thing, _TABLE, sensing=_SENSING)
@@ -219,7 +215,7 @@ def _identified(part: str, name: str) -> Identification:
 
 
 def _unsure_pose(found: Identification, rng: np.random.Generator) -> tuple[Array, float]:
-    """Return a random pose at an edge that the object may fall from, and how probably."""
+    """Return a random pose at an edge with a moderate fall probability, and that probability."""
     balance = Balance(found, _EDGE_TABLE)
     while True:
         theta = rng.uniform(-np.pi, np.pi)
@@ -232,9 +228,9 @@ def _unsure_pose(found: Identification, rng: np.random.Generator) -> tuple[Array
 
 
 def _loop(method: str, thing: Thing, done: Followed, there: Array, begin: float) -> Row:
-    """Return the row of a goal that an object was pushed to in closed loop."""
+    """Return the row of an object pushed to a goal in closed loop."""
     seconds = process_time() - begin
-    # The pose the world tells is noisy; what counts is what the loop ended with.
+    # The world reports noisy poses; what counts is the pose that the loop ended with.
     error = mean_cell_error(thing.grid, done.pose, there)
     return {
         "method": method,
@@ -256,7 +252,7 @@ def _let_go(
     overhang: float | None,
     seconds: float,
 ) -> Row:
-    """Return the row of a pose at the edge in which an object was let go."""
+    """Release an object at a pose at the edge; return the row."""
     return {
         "method": method,
         "fell": MuJoCo(thing, _EDGE_TABLE, pose=pose).fell,

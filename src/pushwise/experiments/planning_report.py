@@ -1,20 +1,20 @@
-"""Tables and the figure of `pushwise experiment planning`, beside the paper's numbers."""
+"""Tables and figure of `pushwise experiment planning`, compared with the paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pushwise.atomic_write import write_text
-from pushwise.experiments.rows import Row, numbers
+from pushwise.experiments.reporting import markdown
+from pushwise.experiments.rows import Row, grouped, mean, numbers
 
 __all__ = ["report"]
 
 _NAMES = {"gradient": "Algorithm 2", "exhaustive": "exhaustive", "batch": "ours"}
-_PAPER = {"gradient": (40, 75), "exhaustive": (280, 650)}  # simulations a plan, Fig. 5 (p)
+_PAPER = {"gradient": (40, 75), "exhaustive": (280, 650)}  # simulations per plan, Fig. 5 (p)
 _CONDITIONS = """
 The paper (Fig. 5 p): 8 objects x 10 mass and friction samples x 10 goals in a disk of 1 m, random
 rotations, in Bullet; simulations as read off the figure; seconds are the authors' released planner
@@ -29,7 +29,7 @@ three pushes ahead. Seconds are processor time of one core, median.
 
 
 def report(rows: list[Row], folder: Path) -> str:
-    """Write ``table.md``, and for the ideal world the figure; return the table."""
+    """Write ``table.md``, and the figure of the ideal world; return the table."""
     part = str(rows[0]["part"])
     table = {"ideal": _ideal, "goals": _goals}.get(part, _loop)(rows)
     if part == "ideal":
@@ -38,94 +38,89 @@ def report(rows: list[Row], folder: Path) -> str:
     return table
 
 
-def _by(rows: list[Row], name: str) -> dict[str, list[Row]]:
-    """Return the rows by the value of a column, in order."""
-    values = dict.fromkeys(str(row[name]) for row in rows)
-    return {value: [row for row in rows if str(row[name]) == value] for value in values}
-
-
 def _ideal(rows: list[Row]) -> str:
-    """Return simulations, seconds and pushes of each search, in all and for each object."""
-    lines = [
-        "| search | plans | reached | simulations, mean | the paper's | seconds | the authors' "
-        "| pushes, mean |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for method, some in _by(rows, "method").items():
+    """Return simulations, seconds and pushes of each search, overall and per object."""
+    searches = []
+    for method, some in grouped(rows, "method").items():
         low, high = _PAPER.get(method, (None, None))
-        lines.append(
-            f"| {_NAMES[method]} | {len(some)} | {_share(some)} "
-            f"| {numbers(some, 'simulations').mean():.0f} "
-            f"| {f'{low} to {high}' if low else '-'} "
-            f"| {np.median(numbers(some, 'seconds')):.2f} "
-            f"| {'8 to 27' if method == 'gradient' else '-'} "
-            f"| {numbers(some, 'pushes').mean():.1f} |"
+        searches.append(
+            (
+                _NAMES[method],
+                len(some),
+                _share(some),
+                f"{mean(some, 'simulations'):.0f}",
+                f"{low} to {high}" if low else "-",
+                f"{np.median(numbers(some, 'seconds')):.2f}",
+                "8 to 27" if method == "gradient" else "-",
+                mean(some, "pushes"),
+            )
         )
-    lines += [
-        "",
-        "| object | contacts | "
-        + " | ".join(f"{n}: simulations, s" for n in _NAMES.values())
-        + " |",
-        "|---|---|" + "---|" * len(_NAMES),
-    ]
-    for name, some in _by(rows, "object").items():
-        each = _by(some, "method")
-        cells = [
-            f"{numbers(each[m], 'simulations').mean():.0f}, "
-            f"{np.median(numbers(each[m], 'seconds')):.2f}"
+    each_object = []
+    for name, some in grouped(rows, "object").items():
+        each = grouped(some, "method")
+        cells = (
+            f"{mean(each[m], 'simulations'):.0f}, {np.median(numbers(each[m], 'seconds')):.2f}"
             for m in _NAMES
-        ]
-        lines.append(f"| {name} | {some[0]['contacts']} | " + " | ".join(cells) + " |")
-    counts = {f"{name}s": len(_by(rows, name)) for name in ("object", "model", "goal")}
-    return "\n".join(lines) + "\n" + _CONDITIONS.format(**counts).rstrip()
+        )
+        each_object.append((name, some[0]["contacts"], *cells))
+    counts = {f"{name}s": len(grouped(rows, name)) for name in ("object", "model", "goal")}
+    columns = ("search", "plans", "reached", "simulations, mean", "the paper's", "seconds")
+    tables = [
+        markdown((*columns, "the authors'", "pushes, mean"), searches),
+        markdown(
+            ("object", "contacts", *(f"{n}: simulations, s" for n in _NAMES.values())), each_object
+        ),
+    ]
+    return "\n\n".join(tables) + "\n" + _CONDITIONS.format(**counts).rstrip()
 
 
 def _loop(rows: list[Row]) -> str:
-    """Return what became of goals in closed loop, in all and for each object."""
-    lines = [
-        "| object | goals | reached | collided | pushes, mean | most | seconds, median |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, some in {**_by(rows, "object"), "all": rows}.items():
+    """Return the outcomes of closed loops, overall and per object."""
+    lines = []
+    for name, some in {**grouped(rows, "object"), "all": rows}.items():
         hit = sum(bool(row.get("collided")) for row in some)
         lines.append(
-            f"| {name} | {len(some)} | {_share(some)} "
-            f"| {hit if 'collided' in some[0] else '-'} "
-            f"| {numbers(some, 'pushes').mean():.1f} | {numbers(some, 'pushes').max():.0f} "
-            f"| {np.median(numbers(some, 'seconds')):.1f} |"
+            (
+                name,
+                len(some),
+                _share(some),
+                hit if "collided" in some[0] else "-",
+                mean(some, "pushes"),
+                f"{numbers(some, 'pushes').max():.0f}",
+                float(np.median(numbers(some, "seconds"))),
+            )
         )
-    failed = [row for row in rows if not row["reached"]]
-    lines += ["", *(f"- {r['object']}, goal {r['goal']}: {r['end']}; {r['said']}" for r in failed)]
-    return "\n".join(lines).rstrip()
+    columns = ("object", "goals", "reached", "collided", "pushes, mean", "most", "seconds, median")
+    failed = [
+        f"- {row['object']}, goal {row['goal']}: {row['end']}; {row['said']}"
+        for row in rows
+        if not row["reached"]
+    ]
+    return "\n".join([markdown(columns, lines), "", *failed]).rstrip()
 
 
 def _goals(rows: list[Row]) -> str:
-    """Return how often objects fell from where they were said to fall how probably."""
-    lines = [
-        "| poses | let go | fell | predicted | fell over predicted | least margin [mm] |",
-        "|---|---|---|---|---|---|",
-    ]
-    for method, some in _by(rows, "method").items():
+    """Return how often objects fell, compared with the predicted probabilities."""
+    lines = []
+    for method, some in grouped(rows, "method").items():
         fell = sum(bool(row["fell"]) for row in some)
         predicted = float(numbers(some, "fall_probability").sum())
         ratio = f"{fell / predicted:.2f}" if predicted > 0.0 else "-"
-        lines.append(
-            f"| {method} | {len(some)} | {fell} | {predicted:.2f} | {ratio} "
-            f"| {numbers(some, 'margin_mm').min():.1f} |"
-        )
-    return "\n".join(lines)
+        least = float(numbers(some, "margin_mm").min())
+        lines.append((method, len(some), fell, f"{predicted:.2f}", ratio, least))
+    columns = ("poses", "let go", "fell", "predicted", "fell over predicted", "least margin [mm]")
+    return markdown(columns, lines)
 
 
 def _share(rows: list[Row]) -> str:
-    """Return how many goals were reached."""
+    """Return the percentage of goals that were reached."""
     return f"{100.0 * numbers(rows, 'reached').mean():.1f} %"
 
 
 def _figure(rows: list[Row], path: Path) -> None:
     """Draw simulations and seconds of each search for each object, as the paper's Fig. 5 (p)."""
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    objects = _by(rows, "object")
+    objects = grouped(rows, "object")
     at = np.arange(len(objects))
     for axes, column, title in zip(
         figure.subplots(1, 2),
@@ -134,7 +129,7 @@ def _figure(rows: list[Row], path: Path) -> None:
         strict=True,
     ):
         for k, (method, name) in enumerate(_NAMES.items()):
-            values = [numbers(_by(some, "method")[method], column) for some in objects.values()]
+            values = [numbers(grouped(some, "method")[method], column) for some in objects.values()]
             axes.bar(
                 at + 0.27 * (k - 1),
                 [v.mean() for v in values],

@@ -1,16 +1,15 @@
-"""`pushwise experiment pregrasp`: the whole story, from a random pose to the grasp, and counted.
+"""`pushwise experiment pregrasp`: the complete task, from a random pose to the grasp.
 
 Each trial is one object with random masses and frictions at a random pose on a table of 1.0 m x
-0.7 m, seen by a camera (1 mm, 5 mrad, 10 Hz). Five exploring pushes, a goal with at least 50 mm
-over the edge, closed loop, and a grasp carried out in MuJoCo's contacts. Variants, on the same
-trials:
+0.7 m, seen by a camera (1 mm, 5 mrad, 10 Hz): five exploring pushes, a goal at least 50 mm over the
+edge, pushes in closed loop, and a grasp simulated in MuJoCo. Variants, on the same trials:
 
-- identified: ours.
-- unlimited: the same, but nothing is believed about how friction varies, and it has no upper limit.
-- even: no exploration; mass and friction are believed to be the same everywhere.
+- identified: our method.
+- unlimited: the same without a prior on how friction varies and without an upper limit on it.
+- even: no exploration; mass and friction are assumed to be uniform.
 
-Goals are the safest pose there is, or, as in the paper, sampled: the first of random poses at the
-edges, 50 to 150 mm over, in which the object is predicted not to fall.
+The goal is the safest pose, or, as in the paper, sampled: the first of random poses at the edges,
+50 to 150 mm over, where the object is predicted not to fall.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pushwise import objects
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
-from pushwise.experiments.rows import Row, numbers, where
-from pushwise.experiments.sweep import conduct
+from pushwise.experiments.reporting import markdown, mean_text
+from pushwise.experiments.rows import Row, grouped, where
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.polygon import placed
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
@@ -49,11 +48,11 @@ VARIANTS = {
     "unlimited": (Settings(), Prior(friction_spread=None, max_friction=None)),
     "even": (Settings(explore=0), Prior()),
 }
-"""Settings and prior of each."""
+"""Settings and prior of each variant."""
 
 
 def sampled(found: Found, table: Table, settings: Settings, pose: Array) -> Goal:
-    """Return the first of random poses at the edges in which the object should not fall."""
+    """Return the first of random poses at the edges where the object should not fall."""
     rng = np.random.default_rng([settings.seed, 5])
     balance = Balance(found, table, seed=settings.seed)
     outline, corners = balance.model.grid.outline, table.polygon
@@ -74,7 +73,7 @@ def sampled(found: Found, table: Table, settings: Settings, pose: Array) -> Goal
 
 
 GOALS = {"safest": safest, "sampled": sampled}
-"""How a goal is chosen."""
+"""Ways to choose a goal."""
 
 _SAMPLES = 500
 _OVER = (0.05, 0.15)  # m over the edge
@@ -85,29 +84,18 @@ _WORDS = {
     "even": "even mass\nand friction",
 }
 _TABLE = Table()
+_ENDS = ("grasped", "fell", "not reached", "not held", "not moved")
 _TIMED = ("explore", "identify", "plan", "follow")  # phases
 
 
-def run(
-    output: Path,
-    *,
-    trials: int = 16,
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
-) -> str:
-    """Run all trials and write rows, table and figure into a folder; return the table.
-
-    trials: of each object, world and variant.
-    """
-    if trials < 1:
-        raise PushwiseError(f"trials must be at least 1; got {trials}.")
-    settings = settings_of(trials=trials)
-    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
+def run(options: SweepOptions, *, trials: int = 16) -> str:
+    """Run this many trials per object, world and variant; return the table, as `conduct` does."""
+    check_counts(trials=trials)
+    return conduct(rows_of, settings_of(trials=trials), report, options)
 
 
 def settings_of(*, trials: int) -> list[Row]:
-    """Return all settings, trial by trial; Bullet last, and only where it is installed."""
+    """Return all settings, ordered by trial; Bullet last, and only if it is installed."""
     settings = [
         setting
         for trial in range(trials)
@@ -135,7 +123,7 @@ def _setting(world: str, name: str, variant: str, goal: str, trial: int) -> Row:
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Carry out one trial."""
+    """Run one trial."""
     seed, name = int(str(setting["trial"])), str(setting["object"])
     settings, prior = VARIANTS[str(setting["variant"])]
     world = random_world(name, _TABLE, world=str(setting["world"]), seed=seed)
@@ -150,7 +138,7 @@ def rows_of(setting: Row) -> list[Row]:
 
 
 def _row(done: Outcome, world: SimulatedWorld) -> Row:
-    """Say what came of it, beside the truth."""
+    """Return the outcome of a trial, compared with the truth."""
     goal, followed, found = done.goal, done.followed, done.found
     truth = world.truth
     off = std = margin = None
@@ -178,7 +166,7 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
 
 
 def _end(done: Outcome) -> str:
-    """Return how it ended in a word or two."""
+    """Return how a trial ended in one or two words."""
     if done.success:
         return "grasped"
     if done.goal is None:
@@ -198,33 +186,37 @@ def report(rows: list[Row], folder: Path) -> str:
 
 def _table(rows: list[Row]) -> str:
     """Return the tables in Markdown."""
-    lines = [
-        "The hammer, as in Fig. 5 (q) of the paper: the same poses and masses for every variant.",
-        "",
-        "| goal | variant | grasped | fell | not reached | not held | not moved | the paper |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    hammer = []
     for goal in reversed(GOALS):
         for variant in VARIANTS:
             some = where(rows, world="mujoco", object="hammer", variant=variant, goal=goal)
             paper = f"{_PAPER[variant]} of 16" if goal == "sampled" else ""
-            lines.append(f"| {goal} | {variant} | {_counts(some)} | {paper} |")
-    for world in dict.fromkeys(str(row["world"]) for row in rows):
+            hammer.append((goal, variant, *_counts(some), paper))
+    lines = [
+        "The hammer, as in Fig. 5 (q) of the paper: the same poses and masses for every variant.",
+        "",
+        markdown(("goal", "variant", *_ENDS, "the paper"), hammer),
+    ]
+    for world, there in grouped(rows, "world").items():
+        every = where(there, variant="identified", goal="safest")
+        by_name = {name: where(every, object=name) for name in objects.names} | {"all": every}
         lines += [
             "",
             f"All objects, identified, the safest goal, in {world}.",
             "",
-            "| object | grasped | fell | not reached | not held | not moved "
-            "| pushes on the way | centre of mass off by [mm] |",
-            "|---|---|---|---|---|---|---|---|",
+            markdown(
+                ("object", *_ENDS, "pushes on the way", "centre of mass off by [mm]"),
+                [
+                    (
+                        name,
+                        *_counts(some),
+                        mean_text(some, "pushes"),
+                        mean_text(some, "centre_off_mm"),
+                    )
+                    for name, some in by_name.items()
+                ],
+            ),
         ]
-        all_of_it = where(rows, world=world, variant="identified", goal="safest")
-        for name in (*objects.names, None):
-            some = all_of_it if name is None else where(all_of_it, object=name)
-            lines.append(
-                f"| {name or 'all'} | {_counts(some)} | {_mean(some, 'pushes')} "
-                f"| {_mean(some, 'centre_off_mm')} |"
-            )
     lines += ["", "Why objects were not grasped:", ""]
     lines += [
         f"- {row['world']}, {row['object']}, {row['variant']}, {row['goal']} goal, trial "
@@ -242,29 +234,21 @@ def _table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _counts(rows: list[Row]) -> str:
-    """Return how many ended how, as cells of a table."""
+def _counts(rows: list[Row]) -> list[str]:
+    """Return how many trials had each of the `_ENDS`, as cells of a table."""
     ends = [row["end"] for row in rows]
-    others = ("fell", "not reached", "not held", "not moved")
-    cells = [f"{ends.count('grasped')} of {len(ends)}", *(str(ends.count(end)) for end in others)]
-    return " | ".join(cells)
-
-
-def _mean(rows: list[Row], name: str) -> str:
-    """Return the mean of a column where there is a value."""
-    values = numbers(rows, name)
-    return f"{values.mean():.1f}" if len(values) else ""
+    others = (str(ends.count(end)) for end in _ENDS[1:])
+    return [f"{ends.count('grasped')} of {len(ends)}", *others]
 
 
 def _share(these: list[bool]) -> float:
-    """Return the share that is true; nothing of nothing."""
+    """Return the share that is true; 0 of an empty list."""
     return sum(these) / max(len(these), 1)
 
 
 def _figure(rows: list[Row], path: Path) -> None:
-    """Draw the rates of success beside the paper's."""
+    """Draw the success rates next to those of the paper."""
     figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     at = np.arange(len(VARIANTS))
     ours = {

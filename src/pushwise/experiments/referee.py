@@ -1,8 +1,8 @@
-"""The physics referee: the same pushes in every world, beside the exact answer.
+"""`pushwise experiment referee`: the same pushes in every world, compared with the exact answer.
 
-Exact means Coulomb friction with time step and friction points so fine that neither shows; the
-tests check that against closed forms. There are two exact answers, for the two ways an object's
-weight may rest on the table: each cell's own ("own"), or spread as on a stiff bed ("rigid").
+Exact means Coulomb friction with time steps and friction points so fine that neither matters; the
+tests check this against closed forms. There are two exact answers, one per load model: each cell
+carries its own weight ("own"), or the load is distributed as under a rigid body ("rigid").
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a world made of a push."""
+    """Where a world left the object, and how far that is from the exact answers."""
 
     case: Case
     world: str
     pose: Array
-    """Where the object ended (x, y, theta) [m, m, rad], shape (3,)."""
+    """Final pose of the object (x, y, theta) [m, m, rad], shape (3,)."""
     from_own: float
-    """Mean distance of the cells from the exact answer with own weights [m]."""
+    """Mean distance of the cells from the exact answer with the load "own" [m]."""
     from_rigid: float
-    """Mean distance of the cells from the exact answer with the rigid load [m]."""
+    """Mean distance of the cells from the exact answer with the load "rigid" [m]."""
     seconds: float
     """Processor time [s]."""
 
@@ -89,7 +89,7 @@ class Verdict:
 
 
 def cases() -> Iterator[Case]:
-    """Yield the pushes: a uniform square off its centre, and the hammer around its outline."""
+    """Yield pushes of a uniform square off its centre, and of the hammer around its outline."""
     side = (np.arange(5) - 2.0) * 0.04
     centres = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     square = ObjectModel(
@@ -119,7 +119,7 @@ def _clear(
     direction: Array,
     finger: Finger,
 ) -> Array:
-    """Return where a finger that shall go through `point` starts just clear of the outline."""
+    """Return a start just clear of the outline for a finger that is to pass through `point`."""
     at = point - 0.5 * finger.radius * direction
     while outline_distance(outline, at) < finger.radius + _GAP:
         at = at - 0.0005 * direction
@@ -127,7 +127,7 @@ def _clear(
 
 
 def judge(case: Case) -> list[Verdict]:
-    """Make one push in every world that is installed."""
+    """Execute one push in every world that is installed."""
     own, rigid = (
         simulate(
             case.model, case.push, finger=case.finger, physics=replace(_EXACT, load=load)
@@ -156,7 +156,7 @@ def judge(case: Case) -> list[Verdict]:
 
 
 def _worlds(case: Case) -> Iterator[tuple[str, SimulatedWorld]]:
-    """Yield the worlds by name, with the object in each."""
+    """Yield the worlds with their names, each with the object in it."""
     yield "ideal", Ideal(case.model, finger=case.finger)
     yield "mujoco", MuJoCo(case.model, finger=case.finger)
     yield "mujoco, own weight", MuJoCo(case.model, finger=case.finger, own_weight=True)
@@ -189,7 +189,7 @@ def _markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
-    """Draw where every world left the object, a panel a push."""
+    """Draw where every world left the object, one panel per push."""
     figure = Figure(figsize=(13, 8.6), layout="constrained")
     axes = figure.subplots(2, 3)
     for panel, group in zip(axes.flat, verdicts, strict=True):

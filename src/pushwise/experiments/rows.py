@@ -1,10 +1,8 @@
-"""Columns of result rows as numbers, and Markdown tables of them.
+"""Result rows: plain values by column name, kept in CSV files that return them exactly.
 
-Rows of results: plain values under names, in a CSV file that gives them back exactly.
-
-A value is written the way Python spells it, so that its type can be read off: ``5`` is an int,
-``5.0`` a float (the shortest text that reads back as the same number), ``True`` a bool, an empty
-cell None, and everything else text. A value that would read back as another is refused.
+A value is written as Python prints it, so that its type can be read back: ``5`` is an int, ``5.0``
+a float (the shortest text that reads back as the same number), ``True`` a bool, an empty cell None,
+and everything else text. A value that would read back as another one is refused.
 """
 
 from __future__ import annotations
@@ -29,17 +27,20 @@ if TYPE_CHECKING:
 __all__ = [
     "Row",
     "Value",
+    "grouped",
     "load_rows",
-    "markdown",
     "mean",
     "merge_rows",
     "numbers",
     "plain",
     "read_rows",
     "where",
-    "with_spread",
     "write_rows",
 ]
+
+Kind = TypeVar("Kind", bound="DataclassInstance")
+Value = str | int | float | bool | None
+Row = dict[str, Value]
 
 
 def where(rows: Iterable[Row], **wanted: Value) -> list[Row]:
@@ -47,42 +48,27 @@ def where(rows: Iterable[Row], **wanted: Value) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
+def grouped(rows: Iterable[Row], name: str) -> dict[str, list[Row]]:
+    """Return the rows by the value of a column, in order of first appearance."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(str(row[name]), []).append(row)
+    return groups
+
+
 def numbers(rows: Iterable[Row], name: str) -> Array:
-    """Return the numbers of a column that are there, shape (k,)."""
+    """Return the numbers of a column without its empty cells, shape (k,)."""
     return np.array([value for row in rows if isinstance(value := row[name], int | float)], float)
 
 
 def mean(rows: Iterable[Row], name: str) -> float:
-    """Return the mean of a column; NaN when it is empty."""
+    """Return the mean of a column; NaN if it is empty."""
     values = numbers(rows, name)
     return float(values.mean()) if len(values) else float("nan")
 
 
-def with_spread(rows: Iterable[Row], name: str) -> str:
-    """Return mean and standard deviation of a column as text; "-" when it is empty."""
-    values = numbers(rows, name)
-    return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) else "-"
-
-
-def markdown(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; floats with one digit, and "-" where there is no number."""
-
-    def text(value: object) -> str:
-        if isinstance(value, float):
-            return f"{value:.1f}" if np.isfinite(value) else "-"
-        return str(value)
-
-    rows = ["| " + " | ".join(map(text, line)) + " |" for line in (names, *lines)]
-    return "\n".join([rows[0], "|" + "---|" * len(names), *rows[1:]])
-
-
-Kind = TypeVar("Kind", bound="DataclassInstance")
-Value = str | int | float | bool | None
-Row = dict[str, Value]
-
-
 def plain(row: Mapping[str, object]) -> Row:
-    """Return a row with Python's own values; refuse what a CSV file would not give back."""
+    """Return a row as Python scalars; raise PushwiseError for values a CSV file would change."""
     return {name: _plain(name, value) for name, value in row.items()}
 
 
@@ -91,7 +77,7 @@ def _plain(name: str, value: object) -> Value:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        raise PushwiseError(f"{name} must be finite, or None where there is none; got {value}.")
+        raise PushwiseError(f"{name} must be finite, or None for no value; got {value}.")
     if value is not None and not isinstance(value, str | int | float | bool):
         raise PushwiseError(f"{name} must be text, a number, a bool or None; got {value!r}.")
     back = _parsed(_text(value))
@@ -101,7 +87,7 @@ def _plain(name: str, value: object) -> Value:
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
-    """Write rows that have the same names to a CSV file, whole or not at all."""
+    """Write rows with the same columns to a CSV file, completely or not at all."""
     checked = [plain(row) for row in rows]
     names = list(checked[0]) if checked else []
     text = io.StringIO()
@@ -123,7 +109,7 @@ def read_rows(path: Path) -> list[Row]:
         for cells in table:
             if len(cells) != len(names):
                 raise PushwiseError(
-                    f"{path}, line {table.line_num}: a row has {len(names)} values; "
+                    f"{path}, line {table.line_num}: expected {len(names)} values; "
                     f"got {len(cells)}."
                 )
             rows.append(dict(zip(names, map(_parsed, cells), strict=True)))
@@ -131,7 +117,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def load_rows(path: Path, kind: type[Kind]) -> list[Kind]:
-    """Read rows that are each a dataclass of a kind; none where there is no file."""
+    """Read rows as dataclass instances; none if the file does not exist."""
     rows: list[dict[str, Any]] = [*read_rows(path)] if path.is_file() else []
     names = [field.name for field in fields(kind)]
     if rows and list(rows[0]) != names:
@@ -142,9 +128,13 @@ def load_rows(path: Path, kind: type[Kind]) -> list[Kind]:
 
 
 def merge_rows(path: Path, new: Sequence[Kind], kind: type[Kind], *by: str) -> list[Kind]:
-    """Write rows beside those a file holds, in place of those that agree with one in `by`.
+    """Add rows to a file; they replace those with the same values in the columns `by`.
 
-    Returns all of them. Numbers are kept to four digits: what they measure is no more exact.
+    Numbers are rounded to four digits, which is all that these measurements can support.
+
+    Returns:
+        All rows of the file.
+
     """
 
     def key(row: Kind) -> tuple[Any, ...]:
@@ -163,12 +153,12 @@ def merge_rows(path: Path, new: Sequence[Kind], kind: type[Kind], *by: str) -> l
 
 
 def _text(value: Value) -> str:
-    """Return what a value is written as."""
+    """Return the text of a value in the file."""
     return "" if value is None else str(value)
 
 
 def _parsed(text: str) -> Value:
-    """Return the value that text was written for."""
+    """Return the value that was written as this text."""
     if text == "":
         return None
     if text in ("True", "False"):
@@ -178,7 +168,7 @@ def _parsed(text: str) -> Value:
             value = number(text)
         except ValueError:
             continue
-        # int takes "1_000" and float "infinity": only what Python itself writes is a number.
+        # int accepts "1_000" and float "infinity"; only what Python itself prints is a number.
         if str(value) == text:
             return value
     return text

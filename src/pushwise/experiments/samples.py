@@ -1,7 +1,7 @@
-"""`pushwise experiment samples`: how the error falls with the number of pushes learned from.
+"""`pushwise experiment samples`: prediction error against the number of pushes learned from.
 
-Fig. 5 o of the paper: nine objects with random part masses and frictions in the ideal world; one to
-nine pushes to learn from, always the same five others to predict.
+Fig. 5 (o) of the paper: nine objects with random part masses and frictions in the ideal world. One
+to nine pushes are learned from; the same five others are always predicted.
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ import numpy as np
 
 from pushwise import objects
 from pushwise.atomic_write import write_text
-from pushwise.errors import PushwiseError
-from pushwise.experiments.rows import Row, markdown, mean, numbers, where, with_spread
-from pushwise.experiments.sweep import conduct
+from pushwise.experiments.reporting import (
+    PAPER_COLUMNS,
+    label_errors,
+    markdown,
+    plot_runs,
+    with_spread,
+)
+from pushwise.experiments.rows import Row, mean, numbers, where
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.experiments.trials import end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.physics.push import Finger
@@ -26,28 +32,21 @@ TEST = 5  # pushes predicted
 METHODS = {"refine": ("#000000", "refine (ours)"), "descent": ("#cc3311", "Algorithm 1")}
 
 
-def run(
-    output: Path,
-    *,
-    models: int = 10,
-    splits: int = 10,
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
-) -> str:
-    """Run everything and write rows, table and figure into a folder; return the table.
+def run(options: SweepOptions, *, models: int = 10, splits: int = 10) -> str:
+    """Run the experiment; return its table, as `conduct` does.
 
-    models: random truths an object; splits: choices of the pushes of each.
+    Args:
+        options: Where to run it, and where to write rows, table and figure.
+        models: Number of random ground truths per object.
+        splits: Number of choices of the pushes per ground truth.
+
     """
-    for name, count in (("models", models), ("splits", splits)):
-        if count < 1:
-            raise PushwiseError(f"{name} must be at least 1; got {count}.")
-    settings = settings_of(models=models, splits=splits)
-    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
+    check_counts(models=models, splits=splits)
+    return conduct(rows_of, settings_of(models=models, splits=splits), report, options)
 
 
 def settings_of(*, models: int, splits: int) -> list[Row]:
-    """Return all settings, those of the first split first."""
+    """Return all settings, ordered by split."""
     return [
         {"object": name, "model": model, "split": split, "pushes": pushes, "method": method}
         for split in range(splits)
@@ -59,7 +58,7 @@ def settings_of(*, models: int, splits: int) -> list[Row]:
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Push, learn and predict."""
+    """Push an object, learn from some of the pushes, and predict the others."""
     name, model, split, pushes, method = setting.values()
     assert isinstance(name, str) and isinstance(method, str)
     assert isinstance(model, int) and isinstance(split, int) and isinstance(pushes, int)
@@ -76,7 +75,7 @@ def rows_of(setting: Row) -> list[Row]:
     return [
         {
             "error_mm": 1e3 * end_error(found.model, found.finger, test),
-            "even_mm": 1e3 * end_error(trial.even, Finger(), test),
+            "even_mm": 1e3 * end_error(trial.uniform, Finger(), test),
             "centre_mm": 1e3 * float(np.hypot(*off)),
             "simulations": found.simulations,
             "seconds": found.seconds,
@@ -114,9 +113,9 @@ def report(rows: list[Row], folder: Path) -> str:
             f"objects, {models} truths of each and {splits} choices of pushes; five pushes to "
             f"predict; even mass and friction: {mean(rows, 'even_mm'):.1f} mm.",
             markdown(columns, lines),
-            "Beside the paper:",
+            "Compared with the paper:",
             markdown(
-                ("what", "paper", "here", "conditions"),
+                PAPER_COLUMNS,
                 [
                     (
                         "error falls with the number of training pushes (Fig. 5 o)",
@@ -136,7 +135,7 @@ def report(rows: list[Row], folder: Path) -> str:
 
 
 def _draw(rows: list[Row], path: Path) -> None:
-    """Draw error against pushes, with the middle half of the runs as a band."""
+    """Draw the error against the number of pushes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4.2), layout="constrained")
@@ -144,13 +143,8 @@ def _draw(rows: list[Row], path: Path) -> None:
     at = np.arange(1, MOST + 1)
     for method, (colour, label) in METHODS.items():
         errors = [numbers(where(rows, method=method, pushes=int(n)), "error_mm") for n in at]
-        axes.plot(at, [e.mean() for e in errors], "o-", color=colour, label=f"{label}, mean")
-        low, high = np.array([np.percentile(e, [25, 75]) for e in errors]).T
-        axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
+        plot_runs(axes, at, errors, "o-", shade=0.15, color=colour, label=f"{label}, mean")
     axes.axhline(mean(rows, "even_mm"), color="0.5", linestyle=":", label="nothing learned")
-    axes.set_yscale("log")
-    axes.set_xlabel("pushes learned from")
-    axes.set_ylabel("error of predicted cells [mm]")
-    axes.grid(alpha=0.3)
+    label_errors(axes, "pushes learned from")
     axes.legend()
     figure.savefig(path, dpi=110)

@@ -1,17 +1,17 @@
-"""Does it fall when it is let go? The margin of stability beside MuJoCo, at edges and corners."""
+"""`pushwise experiment stability`: objects released at the edge in MuJoCo, and predicted falls."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pushwise import objects
 from pushwise.atomic_write import write_text
+from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row
-from pushwise.experiments.sweep import conduct
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.stability import Balance
@@ -20,12 +20,12 @@ from pushwise.worlds.mujoco import MuJoCo
 __all__ = ["report", "rows_of", "run"]
 
 _TABLE = Table.rectangle(0.8, 0.6)
-_NEAR = 0.04  # m the centre of mass is from an edge at most
-_SURE = 5.0  # mm; a margin that must decide
+_NEAR = 0.04  # m; largest distance of the centre of mass from an edge
+_SURE = 5.0  # mm; a margin beyond which the prediction must be right
 
 
 def rows_of(setting: Row) -> list[Row]:
-    """Let an object of random masses go at a random pose, at an edge or at a corner."""
+    """Release an object with random masses at a random pose, at an edge or a corner."""
     case = setting["case"]
     assert isinstance(case, int)
     rng = np.random.default_rng(case)
@@ -43,24 +43,17 @@ def rows_of(setting: Row) -> list[Row]:
             "x": pose[0],
             "y": pose[1],
             "theta": theta,
-            # None where nothing of the object is on the table.
+            # None if no part of the object is on the table.
             "margin_mm": 1e3 * margin if np.isfinite(margin) else None,
             "fell": MuJoCo(thing, _TABLE, pose=pose).fell,
         }
     ]
 
 
-def run(
-    output: Path,
-    *,
-    cases: int = 500,
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
-) -> str:
-    """Let objects go, and return how often the margin was wrong; the rest is as in `conduct`."""
-    settings: list[Row] = [{"case": case} for case in range(cases)]
-    return conduct(rows_of, settings, output, report, cluster=cluster, check=check, json=json)
+def run(options: SweepOptions, *, cases: int = 500) -> str:
+    """Release this many objects; return how often the margin was wrong, as `conduct` does."""
+    check_counts(cases=cases)
+    return conduct(rows_of, [{"case": case} for case in range(cases)], report, options)
 
 
 def report(rows: list[Row], folder: Path) -> str:
@@ -69,21 +62,20 @@ def report(rows: list[Row], folder: Path) -> str:
     margin = np.array([-np.inf if each is None else each for each in margins], float)
     fell = np.array([row["fell"] for row in rows], bool)
     wrong = fell != (margin < 0.0)
-    lines = [
-        "| margin of the centre of mass | cases | fell | the margin was wrong |",
-        "|---|---|---|---|",
-    ]
-    for words, some in (
-        (f"outside by more than {_SURE:g} mm", margin < -_SURE),
-        (f"within {_SURE:g} mm", np.abs(margin) <= _SURE),
-        (f"inside by more than {_SURE:g} mm", margin > _SURE),
-        ("all", np.ones(len(rows), bool)),
-    ):
-        lines.append(f"| {words} | {some.sum()} | {fell[some].sum()} | {wrong[some].sum()} |")
-    table = "\n".join(lines)
+    table = markdown(
+        ("margin of the centre of mass", "cases", "fell", "the margin was wrong"),
+        [
+            (which, some.sum(), fell[some].sum(), wrong[some].sum())
+            for which, some in (
+                (f"outside by more than {_SURE:g} mm", margin < -_SURE),
+                (f"within {_SURE:g} mm", np.abs(margin) <= _SURE),
+                (f"inside by more than {_SURE:g} mm", margin > _SURE),
+                ("all", np.ones(len(rows), bool)),
+            )
+        ],
+    )
     write_text(folder / "table.md", table + "\n")
     figure = Figure(figsize=(6.0, 3.0), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     edges = np.arange(-40.0, 42.0, 2.0)
     axes.hist([margin[~fell], margin[fell]], edges.tolist(), stacked=True, label=["rested", "fell"])

@@ -1,76 +1,95 @@
-"""Sweeps: thousands of settings, each a task of its own, on all cores or on a cluster.
+"""Sweeps: thousands of independent tasks, on all cores or on a cluster.
 
-An experiment is a list of settings and a function of one setting::
+An experiment is a list of settings and a function that turns one setting into rows::
 
     def rows_of(setting: Row) -> list[Row]: ...           # at the top level of a module, pure
 
     settings = [{"object": name, "model": i} for name in objects.names for i in range(10)]
-    conduct(rows_of, settings, folder, report, cluster=None, check=None, json=False)
+    conduct(rows_of, settings, report, SweepOptions(Path("results/new")))
 
-A setting and a row are dicts of text, numbers, bools and None (`rows`); all settings have the same
-names, all rows too, and a row need not repeat its setting. What a task returns may depend on its
-setting alone, so seed everything random from it. Columns called ``seconds`` or ending in
-``_seconds`` are clock times: the only ones that may differ from run to run.
+A setting and a row are dicts of text, numbers, bools and None (see `rows`). All settings have the
+same keys, and so do all rows; a row need not repeat its setting. A task may depend on its setting
+alone, so seed everything random from it. Columns called ``seconds`` or ending in ``_seconds`` are
+clock times, the only values that may differ from run to run.
 
-Into `folder` go
+A sweep writes into its folder:
 
-- ``rows.csv``: the names of the setting, then those of the row, in the order of the settings,
-  whatever the number and the order of the workers; numbers to the last digit.
-- ``rows.stream`` while the sweep runs: a line as soon as a task ends. A sweep that was killed goes
-  on from it; the half line that a kill may leave is dropped.
-- ``failures.jsonl``: settings whose task failed twice, with the traceback. They do not stop the
-  rest, and the next run tries them again.
+- ``rows.csv``: the columns of the setting, then those of the row, in the order of the settings,
+  regardless of the number and the order of the workers. Numbers are written in full precision.
+- ``rows.stream`` while the sweep runs: one line per finished task. A sweep that was killed resumes
+  from it; an incomplete last line is dropped.
+- ``failures.jsonl``: settings whose task failed twice, with the traceback. Failures do not stop the
+  other tasks, and the next run tries them again.
 
-Settings that are in ``rows.csv`` are not run again: ask for more settings and only those are run;
-ask for fewer and the sweep is refused rather than results dropped. For a new start, take a new
+Settings that are already in ``rows.csv`` are not run again. With more settings, only the new ones
+are run; with fewer, the sweep is refused, so that no results are lost. To start afresh, use a new
 folder.
 
-`check` runs a random share of the settings again and compares every number to the last digit.
+`SweepOptions.check` runs a random share of the settings again and compares every value. Numbers may
+differ by `SAME`, because other processors round the last digits differently; the largest difference
+is reported.
 """
 
 from __future__ import annotations
 
 import json as json_format
+import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.experiments.rows import Row, plain, read_rows, write_rows
-from pushwise.experiments.workers import Task, key_of, outcomes, shown
+from pushwise.experiments.rows import Row, Value, plain, read_rows, write_rows
+from pushwise.experiments.workers import Task, key_of, require_workers, results, shown
 
-__all__ = ["Report", "compare", "conduct", "sweep"]
+__all__ = ["Report", "SweepOptions", "check_counts", "compare", "conduct", "sweep"]
 
+SAME = 1e-9  # relative difference of numbers that count as equal
 Report = Callable[[list[Row], Path], str]
-"""Writes tables and figures of all rows into a folder and returns the table, in Markdown."""
+"""Writes the tables and figures of all rows into a folder and returns the table, in Markdown."""
 
 
-def conduct(
-    task: Task,
-    settings: Sequence[Row],
-    folder: Path,
-    report: Report,
-    *,
-    cluster: str | None = None,
-    check: float | None = None,
-    json: bool = False,
-) -> str:
-    """Run what is not done yet, report all of it, and return the table, or the rows as JSON.
+@dataclass(frozen=True)
+class SweepOptions:
+    """Where an experiment writes its results, where it runs, and what it returns."""
 
-    cluster: address of a Dask scheduler; without one, all cores of this machine. check: instead
-    of running the rest, run this share of what is done again and compare.
+    output: Path
+    """Folder for rows, tables and figures."""
+    cluster: str | None = None
+    """Address of a Dask scheduler; None for all cores of this machine."""
+    check: float | None = None
+    """Share of the finished settings to run again and compare, instead of running the rest."""
+    json: bool = False
+    """Return the rows as JSON instead of the table."""
+
+
+def check_counts(**counts: int) -> None:
+    """Raise PushwiseError if one of the named numbers of trials is below 1."""
+    for name, count in counts.items():
+        if count < 1:
+            raise PushwiseError(f"{name} must be at least 1; got {count}.")
+
+
+def conduct(task: Task, settings: Sequence[Row], report: Report, options: SweepOptions) -> str:
+    """Run the settings that are not done yet and report on all of them.
+
+    Returns:
+        The table, or the rows as JSON; with `options.check`, the result of the comparison.
+
     """
-    if check is not None:
-        return compare(task, settings, folder, share=check, cluster=cluster)
-    rows, failed = sweep(task, settings, folder, cluster=cluster)
+    folder = options.output
+    if options.check is not None:
+        return compare(task, settings, folder, share=options.check, cluster=options.cluster)
+    rows, failed = sweep(task, settings, folder, cluster=options.cluster)
     table = report(rows, folder) if rows else ""
     if failed:
         raise PushwiseError(
-            f"{failed} of {len(settings)} settings failed twice and are missing; "
-            f"{folder / 'failures.jsonl'} tells why, and running again tries them again."
+            f"{failed} of {len(settings)} settings failed twice and are missing; see "
+            f"{folder / 'failures.jsonl'} for the reasons. Run the same command to try them again."
         )
-    return json_format.dumps(rows) if json else table
+    return json_format.dumps(rows) if options.json else table
 
 
 def sweep(
@@ -81,10 +100,20 @@ def sweep(
     cluster: str | None = None,
     jobs: int = -1,
 ) -> tuple[list[Row], int]:
-    """Run every setting that is not done yet; return all rows, and how many settings failed.
+    """Run every setting that is not done yet.
 
-    jobs: processes on this machine, -1 for one a core.
+    Args:
+        task: Turns a setting into rows.
+        settings: All settings, done or not.
+        folder: Where the results are and go.
+        cluster: Address of a Dask scheduler; None for this machine.
+        jobs: Number of processes on this machine; -1 for one per core.
+
+    Returns:
+        All rows, and how many settings failed.
+
     """
+    require_workers(cluster)
     wanted = _distinct(settings)
     folder.mkdir(parents=True, exist_ok=True)
     table, stream, failures = (
@@ -94,13 +123,13 @@ def sweep(
     failures.unlink(missing_ok=True)
     todo = [setting for key, setting in wanted.items() if key not in done]
     with stream.open("a", encoding="utf-8") as lines:
-        for outcome in shown(outcomes(task, todo, cluster, jobs), len(todo), len(wanted)):
-            if outcome.traceback:
+        for result in shown(results(task, todo, cluster, jobs), len(todo), len(wanted)):
+            if result.traceback:
                 with failures.open("a", encoding="utf-8") as file:
-                    file.write(json_format.dumps(outcome._asdict()) + "\n")
+                    file.write(json_format.dumps(result._asdict()) + "\n")
                 continue
-            done[key_of(outcome.setting)] = outcome.rows
-            lines.write(json_format.dumps([outcome.setting, outcome.rows]) + "\n")
+            done[key_of(result.setting)] = result.rows
+            lines.write(json_format.dumps([result.setting, result.rows]) + "\n")
             lines.flush()
     rows = [{**wanted[key], **row} for key in wanted if key in done for row in done[key]]
     write_rows(table, rows)
@@ -117,12 +146,18 @@ def compare(
     seed: int = 0,
     cluster: str | None = None,
 ) -> str:
-    """Run a random share of the settings in ``rows.csv`` again; return a sentence.
+    """Run a random share of the settings in ``rows.csv`` again.
 
-    Raises PushwiseError with the first number that differs in its last digit.
+    Returns:
+        A sentence that says how many values were compared, and how much they differ.
+
+    Raises:
+        PushwiseError: A value differs, a number by more than `SAME`.
+
     """
     if not 0.0 < share <= 1.0:
         raise PushwiseError(f"the share to check must be above 0 and at most 1; got {share}.")
+    require_workers(cluster)
     table = folder / "rows.csv"
     wanted = _distinct(settings)
     done = _recorded(table, wanted)
@@ -132,51 +167,63 @@ def compare(
     count = max(1, round(share * len(keys)))
     picked = np.random.default_rng(seed).choice(len(keys), count, replace=False)
     chosen = [wanted[keys[i]] for i in picked]
-    numbers = 0
-    for outcome in [*shown(outcomes(task, chosen, cluster, -1), count, count)]:
-        if outcome.traceback:
-            raise PushwiseError(f"{outcome.setting} failed when run again: {outcome.traceback}")
-        before = done[key_of(outcome.setting)]
-        if len(before) != len(outcome.rows):
+    values = 0
+    largest = 0.0
+    for result in [*shown(results(task, chosen, cluster, -1), count, count)]:
+        if result.traceback:
+            raise PushwiseError(f"{result.setting} failed when run again: {result.traceback}")
+        before = done[key_of(result.setting)]
+        if len(before) != len(result.rows):
             raise PushwiseError(
-                f"{outcome.setting} gave {len(outcome.rows)} rows when run again; "
+                f"{result.setting} gave {len(result.rows)} rows when run again; "
                 f"{table} has {len(before)}."
             )
-        for old, new in zip(before, outcome.rows, strict=True):
-            for name in new.keys() | old.keys():
+        for old, new in zip(before, result.rows, strict=True):
+            for name in sorted(new.keys() | old.keys()):
                 if _is_clock(name):
                     continue
-                numbers += 1
-                if name not in old or name not in new or old[name] != new[name]:
+                values += 1
+                difference = _difference(old.get(name, "missing"), new.get(name, "missing"))
+                if difference > SAME:
                     raise PushwiseError(
-                        f"{outcome.setting} gave {name} = {new.get(name)!r} when run again; "
+                        f"{result.setting} gave {name} = {new.get(name)!r} when run again; "
                         f"{table} has {old.get(name)!r}."
                     )
-    return (
-        f"{count} of {len(keys)} settings run again: {numbers} values, "
-        "all the same to the last digit."
-    )
+                largest = max(largest, difference)
+    same = f"equal to within {largest:.1g}" if largest > 0.0 else "all the same to the last digit"
+    return f"{count} of {len(keys)} settings run again: {values} values, {same}."
+
+
+def _difference(old: Value, new: Value) -> float:
+    """Return the relative difference of two numbers; of other values 0 or infinity."""
+    if old == new:
+        return 0.0
+    if not isinstance(old, float) or not isinstance(new, float):
+        return math.inf
+    return abs(old - new) / max(abs(old), abs(new))
 
 
 def _is_clock(name: str) -> bool:
-    """Return whether a column holds clock times."""
+    """Return whether a column holds clock times, which may differ between runs."""
     return name == "seconds" or name.endswith("_seconds")
 
 
 def _distinct(settings: Sequence[Row]) -> dict[str, Row]:
-    """Return settings by key; refuse a list that is empty, repeats itself or mixes names."""
+    """Return settings by key; raise if there are none, some are equal, or their keys differ."""
     wanted = {key_of(setting): plain(setting) for setting in settings}
-    if not settings or len(wanted) < len(settings):
+    if not settings:
+        raise PushwiseError("a sweep needs at least one setting.")
+    if len(wanted) < len(settings):
         raise PushwiseError(
-            f"a sweep needs settings that differ; {len(wanted)} of {len(settings)} do."
+            f"the settings of a sweep must all differ; {len(wanted)} of {len(settings)} do."
         )
     if any(setting.keys() != settings[0].keys() for setting in settings):
-        raise PushwiseError("all settings of a sweep must have the same names.")
+        raise PushwiseError("all settings of a sweep must have the same keys.")
     return wanted
 
 
 def _recorded(table: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
-    """Return the results that a table of an earlier run holds, by setting."""
+    """Return the results of an earlier run from its table, by setting."""
     if not table.exists():
         return {}
     names = list(next(iter(wanted.values())))
@@ -185,8 +232,8 @@ def _recorded(table: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
         missing = [name for name in names if name not in row]
         if missing:
             raise PushwiseError(
-                f"{table} has no column {missing[0]!r}: it is of another experiment or version; "
-                "use another folder."
+                f"{table} has no column {missing[0]!r}: it belongs to another experiment or "
+                "version; use another folder."
             )
         key = key_of({name: row.pop(name) for name in names})
         done.setdefault(key, []).append(row)
@@ -195,7 +242,7 @@ def _recorded(table: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
 
 
 def _streamed(stream: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
-    """Return the results of a run that was killed, and cut off the line it did not finish."""
+    """Return the results of a run that was killed, and remove its incomplete last line."""
     if not stream.exists():
         return {}
     content = stream.read_bytes()
@@ -209,10 +256,10 @@ def _streamed(stream: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
 
 
 def _refuse_others(path: Path, done: Iterable[str], wanted: dict[str, Row]) -> None:
-    """Refuse results of settings that are not asked for."""
+    """Raise PushwiseError if there are results of settings outside this sweep."""
     others = [key for key in done if key not in wanted]
     if others:
         raise PushwiseError(
-            f"{path} holds results of {len(others)} settings that are not asked for now, such as "
-            f"{others[0]}; ask for these too, or use another folder."
+            f"{path} holds results of {len(others)} settings that are not part of this sweep, "
+            f"such as {others[0]}; include these too, or use another folder."
         )

@@ -1,7 +1,7 @@
-"""What the experiments on identification share: pushes of an object, and how well a model does.
+"""What the experiments on identification share: pushes of an object, and the error of a model.
 
 An object with random part masses and frictions is pushed from one pose, each time for 2 s at
-0.1 m/s. Learning sees poses with 1 mm and 5 mrad of noise; what is to be predicted has none.
+0.1 m/s. Poses to learn from have 1 mm and 5 mrad of noise; poses to predict have none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pushwise.typing import Array
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
-__all__ = ["Trial", "Way", "end_error", "push_object"]
+__all__ = ["ModelHistory", "Trial", "end_error", "push_object"]
 
 NOISE = Noise(position=1e-3, angle=5e-3)
 TABLE = Table.rectangle(2.0, 2.0)
@@ -35,26 +35,30 @@ TABLE = Table.rectangle(2.0, 2.0)
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """An object, the truth about it, and what came of the pushes."""
+    """An object with its true masses and frictions, and records of its pushes."""
 
     truth: Thing
     seen: tuple[PushRecord, ...]
-    """As a sensor saw them, with the forces."""
+    """The pushes as a sensor saw them, with forces."""
     true: tuple[PushRecord, ...]
     """The same pushes without noise."""
 
     @property
-    def even(self) -> ObjectModel:
-        """The model of somebody who has learned nothing."""
+    def uniform(self) -> ObjectModel:
+        """The uniform baseline: the model before anything is learned."""
         return uniform_model(self.truth.grid, Prior())
 
     def split(
         self, learn: int, split: int, *, seed: list[int], forces: bool = False
     ) -> tuple[list[PushRecord], list[PushRecord]]:
-        """Return pushes to learn from, as seen, and the others, as they were.
+        """Return pushes to learn from, as seen, and the others without noise.
 
-        Split 0 learns from the first pushes, any other from random ones. forces: whether those
-        to learn from keep their forces.
+        Args:
+            learn: Number of pushes to learn from.
+            split: Which ones: 0 for the first, any other number for random ones.
+            seed: Seed of the random choice, together with the split.
+            forces: Whether the pushes to learn from keep their forces.
+
         """
         order = np.arange(len(self.seen))
         if split > 0:
@@ -67,7 +71,7 @@ class Trial:
 
 @lru_cache(maxsize=4)  # tasks of the same object follow one another
 def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10) -> Trial:
-    """Push an object in a world, "ideal" or "mujoco"; `model` is the seed of its truth."""
+    """Push an object in the world "ideal" or "mujoco"; `model` is the seed of its ground truth."""
     seed = [objects.names.index(name), model]
     rng = np.random.default_rng(seed)
     truth = objects.load(name).sample(rng)
@@ -79,7 +83,7 @@ def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10
         push = draw_push(rng, truth.grid, np.zeros(3), TABLE, finger)
         place.reset(0)
         record = place.push(push)
-        # Both from one push: a world that is noisy would have to make it again.
+        # Both from one push: with a noisy world, a second push would be needed.
         noise = deviation * np.random.default_rng([*seed, i]).standard_normal(record.pose.shape)
         pose = record.pose + noise
         seen.append(PushRecord(push, record.t, pose, record.force, noise=NOISE))
@@ -88,7 +92,7 @@ def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10
 
 
 def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> float:
-    """Return the mean distance of predicted from true final cells [m], mean over pushes."""
+    """Return the mean distance between predicted and true final cells [m], over all pushes."""
     distances = []
     for record in records:
         path = simulate(model, record.push, record.pose[0], finger=finger, until=record.t[-1])
@@ -97,29 +101,29 @@ def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> 
 
 
 @dataclass
-class Way:
-    """A callback of `identify` that remembers the models on the way."""
+class ModelHistory:
+    """A callback of `identify` that keeps the intermediate models."""
 
     start: ObjectModel
     steps: list[tuple[Step, ObjectModel]] = field(default_factory=list)
 
     def __call__(self, step: Step, model: ObjectModel) -> None:
-        """Remember a model."""
+        """Keep the model of a step."""
         self.steps.append((step, model))
 
     def best(self, simulations: int) -> ObjectModel:
-        """Return the model with the least loss after some simulations; the start before any."""
-        # The last step is the model found, which is none on the way.
+        """Return the model with the least loss after some simulations; at first, the start."""
+        # The last step is the final result, not an intermediate model.
         before = [s for s in self.steps[:-1] if s[0].simulations <= simulations]
         return min(before, key=lambda s: s[0].error)[1] if before else self.start
 
     def errors(
         self, found: Identification, at: tuple[int, ...], records: list[PushRecord]
     ) -> Array:
-        """Return the error on records [m] after numbers of simulations, shape (len(at),).
+        """Return the error on records [m] after these numbers of simulations, shape (len(at),).
 
-        That of the model the method would return if it were stopped there, with the finger as it
-        was believed to be.
+        It is the error of the model that the method would return if it were stopped there, with
+        the finger of the prior.
         """
         wanted = []
         for simulations in at:

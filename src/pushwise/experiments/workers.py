@@ -1,6 +1,7 @@
 """Where the tasks of a sweep run: processes on this machine, or the workers of a Dask cluster.
 
-Both go through joblib, so that a task neither knows nor cares.
+Both run through joblib, so that a task need not know which. joblib and threadpoolctl come with the
+extra ``experiments``.
 """
 
 from __future__ import annotations
@@ -11,29 +12,28 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import BrokenProcessPool
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from threadpoolctl import ThreadpoolController
 
 from pushwise.errors import PushwiseError
 from pushwise.experiments.rows import Row, plain
+from pushwise.extras import require
 
-__all__ = ["Outcome", "Task", "key_of", "outcomes", "shown"]
+__all__ = ["Task", "TaskResult", "key_of", "require_workers", "results", "shown"]
 
 Task = Callable[[Row], list[Row]]
-"""From a setting to its rows."""
+"""Turns a setting into its rows."""
 
 
-class Outcome(NamedTuple):
-    """What became of one setting."""
+class TaskResult(NamedTuple):
+    """The rows of one setting, or why there are none."""
 
     setting: Row
     rows: list[Row]
-    traceback: str  # empty when all went well
+    traceback: str
+    """Empty if the task succeeded."""
 
 
 def key_of(setting: Row) -> str:
@@ -41,47 +41,57 @@ def key_of(setting: Row) -> str:
     return json.dumps(setting, sort_keys=True)
 
 
-def outcomes(
+def require_workers(cluster: str | None) -> None:
+    """Raise PushwiseError if a package is missing that running tasks needs."""
+    for module in ("joblib", "threadpoolctl"):
+        require(module, extra="experiments", purpose="this experiment")
+    if cluster is not None:
+        for module in ("dask", "distributed"):
+            require(module, extra="cluster", purpose="running on a cluster")
+
+
+def results(
     task: Task, settings: Sequence[Row], cluster: str | None, jobs: int
-) -> Iterator[Outcome]:
-    """Yield what becomes of each setting as it ends, in any order."""
+) -> Iterator[TaskResult]:
+    """Yield the result of each setting as soon as it is there, in any order."""
+    from joblib import Parallel, delayed
+
     left = {key_of(setting): setting for setting in settings}
     while left:
         calls = [delayed(_attempt)(task, setting) for setting in left.values()]
         try:
             with _workers(cluster, jobs):
-                for outcome in Parallel(return_as="generator_unordered")(calls):
-                    del left[key_of(outcome.setting)]
-                    yield outcome
+                for result in Parallel(return_as="generator_unordered")(calls):
+                    del left[key_of(result.setting)]
+                    yield result
         except _WorkersDied as error:
-            # Go on with what is left, unless dying is all that ever happens.
+            # Continue with the rest, unless no task finished before the workers died.
             if len(left) == len(calls):
                 raise PushwiseError(
-                    f"workers die (out of memory?) before any of the {len(left)} settings left is "
-                    f"done ({error}); the first is {next(iter(left))}."
+                    f"workers die (out of memory?) before any of the {len(left)} remaining "
+                    f"settings is done ({error}); the first is {next(iter(left))}."
                 ) from None
 
 
 class _WorkersDied(Exception):
-    """A task's worker was killed from outside."""
+    """The worker of a task was killed from outside."""
 
 
 @contextmanager
 def _workers(cluster: str | None, jobs: int) -> Iterator[None]:
-    """Let joblib use processes on this machine, or the cluster with a scheduler at an address."""
+    """Let joblib use processes on this machine, or the cluster of the scheduler at an address."""
     if cluster is None:
+        from joblib import parallel_config
+        from joblib.externals.loky.process_executor import BrokenProcessPool
+
         try:
             with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
                 yield
         except BrokenProcessPool:
             raise _WorkersDied("a process was killed") from None
         return
-    try:
-        from pushwise.experiments.cluster import KilledWorker, dask_workers
-    except ModuleNotFoundError:
-        raise PushwiseError(
-            "running on a cluster needs Dask; pip install 'pushwise[cluster]'."
-        ) from None
+    from pushwise.experiments.cluster import KilledWorker, dask_workers
+
     try:
         with dask_workers(cluster):
             yield
@@ -90,29 +100,32 @@ def _workers(cluster: str | None, jobs: int) -> Iterator[None]:
 
 
 @cache
-def _pools(modules: int) -> ThreadpoolController:
-    """Return this process's thread pools, looked for again when modules were loaded since.
+def _pools(modules: int) -> Any:
+    """Return a controller of this process's thread pools.
 
-    Looking takes a millisecond, too much for each task.
+    Finding them takes a millisecond, too long to do for each task, so it is repeated only after
+    further modules were loaded.
     """
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 
-def _attempt(task: Task, setting: Row) -> Outcome:
-    """Run one task on a worker; when it fails, once more."""
+def _attempt(task: Task, setting: Row) -> TaskResult:
+    """Run one task on a worker; if it fails, run it once more."""
     for last in (False, True):
         try:
             # The number of threads changes the order of sums, and with it their last digits.
             with _pools(len(sys.modules)).limit(limits=1):
-                return Outcome(setting, [plain(row) for row in task(setting)], "")
-        except Exception:
+                return TaskResult(setting, [plain(row) for row in task(setting)], "")
+        except Exception:  # whatever goes wrong in one task must not stop the other thousands
             if last:
-                return Outcome(setting, [], traceback.format_exc())
+                return TaskResult(setting, [], traceback.format_exc())
     raise AssertionError("unreachable")
 
 
-def shown(outcomes: Iterator[Outcome], todo: int, of: int) -> Iterator[Outcome]:
-    """Pass outcomes on and show on stderr how many are done and how long the rest will take."""
+def shown(results: Iterator[TaskResult], todo: int, total: int) -> Iterator[TaskResult]:
+    """Pass results on, and show on stderr how many are done and how long the rest will take."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -120,7 +133,7 @@ def shown(outcomes: Iterator[Outcome], todo: int, of: int) -> Iterator[Outcome]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(f"{todo} of {of} settings to do", total=todo)
-        for outcome in outcomes:
+        bar = progress.add_task(f"{todo} of {total} settings to do", total=todo)
+        for result in results:
             progress.advance(bar)
-            yield outcome
+            yield result

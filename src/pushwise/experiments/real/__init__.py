@@ -1,1 +1,1 @@
-"""Real pushes of other laboratories: read, learned from and predicted."""
+"""`pushwise experiment real`: real pushes recorded by other laboratories."""

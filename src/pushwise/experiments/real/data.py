@@ -1,18 +1,18 @@
-"""Tables of real pushes, recognised by their columns.
+"""Read tables of real pushes, which are recognised by their columns.
 
-A table of pushes is a CSV file (plain or gzipped) with, in metres and radians,
+A table of pushes is a CSV file (plain or gzipped) with these columns, in metres and radians,
 
     obj_x0_m obj_y0_m obj_th0_rad   obj_x1_m obj_y1_m obj_th1_rad   tip_x0_m tip_y0_m
 
-and the finger's end as `tip_x1_m tip_y1_m` or `tip_xend_est_m tip_yend_est_m`. It may have `flags`
-(rows with a word of `FAILED` are left out), `parent_push_id` (each row is a piece of a longer push,
-so the finger touches from the start) and final poses that others predicted, `pred_<model>_x_m` and
-so on. A recording is one with a row a sample instead,
+and the end of the finger as `tip_x1_m tip_y1_m` or `tip_xend_est_m tip_yend_est_m`. It may have
+`flags` (rows with a word of `FAILED` are skipped), `parent_push_id` (each row is a piece of a
+longer push, so the finger touches from the start) and final poses predicted by others,
+`pred_<model>_x_m` and so on. A recording is a CSV file with one row per sample instead,
 
     t_s   obj_x_m obj_y_m obj_th_rad   tip_x_m tip_y_m
 
-in seconds, and is cut into short pushes. Outline and finger come from files beside the table or
-from whoever calls; see `real_stated`.
+and the time in seconds. It is cut into short pushes; see `recordings`. Outline and finger come from
+files next to the table or from the caller; see `stated`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from pushwise.experiments.real.stated import (
     stated,
 )
 from pushwise.physics.push import Push
+from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
@@ -50,6 +51,7 @@ __all__ = [
     "read_columns",
     "real_sets",
     "set_name",
+    "succeeded",
     "tables",
 ]
 
@@ -59,52 +61,58 @@ START = ("tip_x0_m", "tip_y0_m")
 ENDS = (("tip_x1_m", "tip_y1_m"), ("tip_xend_est_m", "tip_yend_est_m"))
 RECORDING = ("t_s", "obj_x_m", "obj_y_m", "obj_th_rad", "tip_x_m", "tip_y_m")
 FAILED = ("jump", "short_travel")  # tracking or robot failed
-SPEED = 0.01  # m/s where a table gives none: slow pushes do not depend on it
-CELLS = 50  # about how many an object is divided into
+SPEED = 0.01  # m/s if a table states none: slow pushes do not depend on it
+CELLS = 50  # approximate number of cells of an object
 
 
 @dataclass(frozen=True, eq=False)
 class RealSet:
-    """Pushes of one object on one board, and what is known of them."""
+    """Pushes of one object on one board, and what is known about them."""
 
     name: str
     outline: Array
-    """Of the object [m] in the tracked frame, shape (k, 2)."""
+    """Outline of the object [m] in the tracked frame, shape (k, 2)."""
     records: list[PushRecord]
     """First and last pose of each push."""
     touching: bool
     """Whether the finger touches from the start."""
     end_estimated: bool
-    """Whether the finger's end is not measured but extrapolated."""
+    """Whether the end of the finger is extrapolated rather than measured."""
     published: dict[str, Array]
     """Final poses predicted by others, (pushes, 3) each."""
     contact: Array | None
-    """Where and in which direction each push begins, body frame [m, m, rad], (pushes, 3)."""
+    """Position and direction in which each push begins, body frame [m, m, rad], (pushes, 3)."""
     radius: float
-    """Of the finger [m]."""
+    """Radius of the finger [m]."""
     height: float
-    """Of the contact above the table [m]; zero if neither it nor a thickness is stated."""
+    """Height of the contact above the table [m]; zero if neither it nor a thickness is stated."""
     setback: float
-    """By how much the real tip is said to be behind the recorded one [m]."""
+    """Stated distance of the real tip behind the recorded one [m]."""
     mass: float | None
-    """Of the object [kg], if stated."""
+    """Mass of the object [kg], if stated."""
     centre: tuple[float, float] | None
-    """Its centre of mass [m] in the tracked frame, if stated."""
+    """Centre of mass [m] in the tracked frame, if stated."""
     feet: Array | None
-    """Where the object is known to stand [m], (k, 2)."""
+    """Positions of the feet of the object [m], if known, (k, 2)."""
     shares: Array | None
-    """Which share of the weight each foot carries, (k,)."""
+    """Share of the weight on each foot, (k,)."""
     recorded: Recorded | None = None
-    """Of a recording that the pushes are cut from; they then come in order of time."""
+    """Statistics of the recording that the pushes were cut from, in order of time."""
 
 
 def real_sets(
-    folder: Path, otherwise: Stated | None = None, progress: Callable[[str], None] = lambda _: None
+    folder: Path, otherwise: Stated | None = None, progress: OnProgress = lambda _: None
 ) -> list[RealSet]:
-    """Return the sets below a folder, in order of their names.
+    """Return the sets below a folder, ordered by name.
 
-    otherwise: what holds for sets whose files do not state it; see `given`. progress: told of each
-    set that is left out because nothing states its outline or finger; refused if that is all.
+    Args:
+        folder: Where the tables are, at any depth.
+        otherwise: What holds for sets whose files do not state it; see `given`.
+        progress: Called for each set that is skipped because nothing states its outline or finger.
+
+    Raises:
+        PushwiseError: No set can be read.
+
     """
     if not folder.is_dir():
         raise PushwiseError(f"{folder} is not a folder.")
@@ -120,7 +128,7 @@ def real_sets(
     if lacking and not found:
         raise lacking[0]
     for why in lacking:
-        progress(f"left out: {why}")
+        progress(Progress("read", f"left out: {why}"))
     if not found:
         raise PushwiseError(
             f"{folder} holds no table of pushes: no CSV file below it has the columns "
@@ -131,7 +139,7 @@ def real_sets(
 
 
 def tables(folder: Path) -> Iterator[Path]:
-    """Return all CSV files below a folder, in order."""
+    """Yield all CSV files below a folder, in order."""
     yield from sorted(p for p in folder.rglob("*.csv*") if p.name.endswith((".csv", ".csv.gz")))
 
 
@@ -166,8 +174,14 @@ def numbers(path: Path, columns: dict[str, list[str]], names: tuple[str, ...]) -
     return values
 
 
+def succeeded(columns: dict[str, list[str]]) -> list[int]:
+    """Return the rows of a table of pushes that no flag marks as failed."""
+    flags = columns.get("flags", [""] * len(columns[POSES[0]]))
+    return [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
+
+
 def _reader(path: Path) -> Callable[[Path, Stated], RealSet] | None:
-    """Return what reads a table, None if it is of neither kind."""
+    """Return the function that reads a table; None if it is of neither kind."""
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         header = set(file.readline().strip().split(","))
@@ -182,8 +196,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
     known = stated(path, otherwise)
     end = next(names for names in ENDS if set(names) <= columns.keys())
     pose, tip = numbers(path, columns, POSES), numbers(path, columns, (*START, *end))
-    flags = columns.get("flags", [""] * len(pose))
-    kept = [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
+    kept = succeeded(columns)
     speed = float(known.get("tip_speed_m_s", SPEED))
     models = [m[1] for name in columns if (m := re.fullmatch(r"pred_(\w+)_x_m", name))]
     contact = None
@@ -248,9 +261,9 @@ def read_recording(path: Path, otherwise: Stated) -> RealSet:
 
 
 def _height(known: Stated) -> float:
-    """Return how far above the table an object is pushed [m].
+    """Return the height of the contact above the table [m].
 
-    As stated; else an upright finger touches a plate along all its thickness.
+    If it is not stated, an upright finger touches a plate along its whole thickness.
     """
     if "push_height_above_object_origin_mm" in known:
         return 1e-3 * float(known["push_height_above_object_origin_mm"])
@@ -258,11 +271,12 @@ def _height(known: Stated) -> float:
 
 
 def set_name(path: Path) -> str:
-    """Return the name of a table: its folder and its own, without suffixes."""
+    """Return the name of a table: its folder and its file name without suffixes."""
     return f"{path.parent.name}/{path.name.split('.')[0]}"
 
 
 def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
+    """Return a push from its two poses (6,) and the two positions of the tip (4,)."""
     travel = tip[2:] - tip[:2]
     duration = float(np.hypot(*travel)) / speed
     return PushRecord(
@@ -271,13 +285,13 @@ def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
 
 
 def described(path: Path, otherwise: Stated) -> tuple[Stated, Array]:
-    """Return the description of a table's object and its outline."""
+    """Return the description and the outline of the object of a table."""
     thing = stated(path, otherwise)["object"]
     return thing, outline_of(path, thing)
 
 
 def grid_over(outline: Array, cells: int = CELLS) -> CellGrid:
-    """Divide an outline into about so many cells."""
+    """Divide an outline into about this many cells."""
     x, y = outline.T
     area = 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
     return CellGrid.from_outline(outline, cell_size=float(np.sqrt(area / cells)))

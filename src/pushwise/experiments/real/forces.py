@@ -1,19 +1,19 @@
 """Friction of the board from measured wrenches, for tables of real pushes that have them.
 
-While an object slides slowly, friction balances the finger. Load c_i of cell i that moves with
-velocity v_i gives the force c_i v_i / |v_i|: wrenches are linear in the loads. Fitted to half of
-the samples by non-negative least squares, their sum is the total friction force, and over the
-weight the coefficient of friction. The other half tests it: an object that slides without turning
-is held back by the total friction force, whatever the load.
+While an object slides slowly, friction balances the finger. The load c_i of cell i, which moves
+with velocity v_i, contributes the force c_i v_i / |v_i|, so wrenches are linear in the loads. The
+loads are fitted to half of the samples by non-negative least squares. Their sum is the total
+friction force, and divided by the weight the coefficient of friction. The other half of the samples
+tests it: the force on an object that slides without turning is the total friction force, whatever
+the load.
 
-Recognised by columns: `fx_body_N fy_body_N tau_Nm vx_body_m_s vy_body_m_s omega_rad_s` a sample, or
-a table of pushes with `mean_fx_body_N mean_fy_body_N mean_tau_com_Nm` (motion then is that of the
-whole push).
+Tables are recognised by their columns: `fx_body_N fy_body_N tau_Nm vx_body_m_s vy_body_m_s
+omega_rad_s` with one row per sample, or a table of pushes with `mean_fx_body_N mean_fy_body_N
+mean_tau_com_Nm` (the motion is then that of the whole push).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,18 +21,20 @@ import numpy as np
 from scipy.optimize import nnls
 
 from pushwise.experiments.real.data import (
-    FAILED,
     POSES,
     described,
     grid_over,
     numbers,
     read_columns,
     set_name,
+    succeeded,
     tables,
 )
 from pushwise.experiments.real.stated import Stated, Unstated
+from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import merge_rows
 from pushwise.physics.constants import GRAVITY
+from pushwise.progress import OnProgress, Progress
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
@@ -42,27 +44,27 @@ __all__ = ["Friction", "forces_table", "friction_rows"]
 SAMPLE = ("fx_body_N", "fy_body_N", "tau_Nm", "vx_body_m_s", "vy_body_m_s", "omega_rad_s")
 MEAN = ("mean_fx_body_N", "mean_fy_body_N", "mean_tau_com_Nm")
 STRAIGHT = 0.2  # share of turning in the motion below which an object slides without turning
-EVENNESS = 0.05  # weight of an even load against the wrenches
+UNIFORMITY = 0.05  # weight of a uniform load relative to the wrenches
 
 
 @dataclass(frozen=True)
 class Friction:
-    """What the wrenches of a set say."""
+    """The friction of a set, from its wrenches."""
 
     set: str
     samples: int
     force_N: float  # total friction force, learned from one half
-    straight_N: float | None  # mean force on objects that do not turn, the other half, if any
-    ratio: float | None  # of the two
-    size_ratio: float  # of predicted and measured forces of the other half, median
-    coefficient: float | None  # of friction, force over weight, where the mass is stated
-    misfit: float  # of predicted forces of the other half, median relative
+    straight_N: float | None  # mean force without turning, from the other half, if any
+    ratio: float | None  # force_N / straight_N
+    size_ratio: float  # median ratio of predicted to measured forces of the other half
+    coefficient: float | None  # of friction: force over weight, if the mass is stated
+    misfit: float  # median relative error of predicted forces of the other half
 
 
 def friction_rows(
-    folder: Path, otherwise: Stated, progress: Callable[[str], None] = lambda _: None
+    folder: Path, otherwise: Stated, progress: OnProgress = lambda _: None
 ) -> list[Friction]:
-    """Return a row for each table with wrenches below a folder; arguments as of `real_sets`."""
+    """Return one row per table with wrenches below a folder; the arguments are of `real_sets`."""
     found = []
     for path in tables(folder):
         columns = read_columns(path)
@@ -70,8 +72,7 @@ def friction_rows(
             values = numbers(path, columns, SAMPLE)
             wrench, twist = values[:, :3], values[:, 3:]
         elif columns.keys() >= {*MEAN, *POSES}:
-            flags = columns.get("flags", [""] * len(columns[POSES[0]]))
-            kept = [i for i, flag in enumerate(flags) if not any(word in flag for word in FAILED)]
+            kept = succeeded(columns)
             wrench = numbers(path, columns, MEAN)[kept]
             twist = _mean_twists(numbers(path, columns, POSES)[kept])
         else:
@@ -79,14 +80,14 @@ def friction_rows(
         try:
             thing, outline = described(path, otherwise)
         except Unstated as error:
-            progress(f"left out: {error}")
+            progress(Progress("read", f"left out: {error}"))
             continue
         found.append(_friction(set_name(path), grid_over(outline), twist, wrench, thing))
     return found
 
 
 def _mean_twists(poses: Array) -> Array:
-    """Return motions (k, 3) between poses (k, 6), in body axes half way."""
+    """Return motions (k, 3) between pairs of poses (k, 6), in the body axes midway."""
     step = poses[:, 3:] - poses[:, :3]
     middle = poses[:, 2] + 0.5 * step[:, 2]
     cos, sin = np.cos(middle), np.sin(middle)
@@ -98,13 +99,14 @@ def _mean_twists(poses: Array) -> Array:
 def _friction(
     name: str, grid: CellGrid, twist: Array, wrench: Array, thing: dict[str, object]
 ) -> Friction:
+    """Fit the loads of the cells to half of the wrenches (k, 3); compare with the other half."""
     reach = 0.5 * float(np.sqrt(grid.area))
     scale = np.array([1.0, 1.0, 1.0 / reach])
     A = _wrenches_of_cells(grid, twist) * scale[:, None]
     learn, test = np.arange(0, len(A), 2), np.arange(1, len(A), 2)
     typical = float(np.median(np.hypot(wrench[:, 0], wrench[:, 1])))
     n = grid.n_cells
-    even = EVENNESS * np.sqrt(len(learn)) * np.eye(n)
+    even = UNIFORMITY * np.sqrt(len(learn)) * np.eye(n)
     rows = np.concatenate([A[learn].reshape(-1, n), even])
     right = np.concatenate([(wrench[learn] * scale).ravel(), even @ np.full(n, typical / n)])
     load, _ = nnls(rows, right)
@@ -124,7 +126,7 @@ def _friction(
 
 
 def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
-    """Return the wrench that a unit load on each cell answers each twist with, (k, 3, n)."""
+    """Return the wrench of a unit load on each cell for each twist, (k, 3, n)."""
     x, y = grid.centres.T
     vx = twist[:, :1] - twist[:, 2:] * y
     vy = twist[:, 1:2] + twist[:, 2:] * x
@@ -133,24 +135,21 @@ def _wrenches_of_cells(grid: CellGrid, twist: Array) -> Array:
     return np.stack([fx, fy, x * fy - y * fx], axis=1)
 
 
-def forces_table(
-    folder: Path, output: Path, otherwise: Stated, progress: Callable[[str], None]
-) -> str:
-    """Add the tables with wrenches below a folder to `forces.csv`; return it as a table, if any."""
+def forces_table(folder: Path, output: Path, otherwise: Stated, progress: OnProgress) -> str:
+    """Add the tables with wrenches below a folder to `forces.csv`; return it in Markdown."""
     new = friction_rows(folder, otherwise, progress)
     rows = merge_rows(output / "forces.csv", new, Friction, "set")
     if not rows:
         return ""
-    lines = [
-        "Total friction force learned from half of the measured wrenches, beside the force that",
-        "held back objects that did not turn in the other half.",
-        "",
-        "| set | samples | learned [N] | without turning [N] | ratio | all forces, ratio | "
-        "coefficient of friction | misfit |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for r in sorted(rows, key=lambda row: row.set):
-        numbers_of = (r.force_N, r.straight_N, r.ratio, r.size_ratio, r.coefficient)
-        cells = ["" if value is None else f"{value:.3f}" for value in numbers_of]
-        lines.append(f"| {r.set} | {r.samples} | {' | '.join(cells)} | {100 * r.misfit:.0f} % |")
-    return "\n".join(lines) + "\n"
+        values = (r.force_N, r.straight_N, r.ratio, r.size_ratio, r.coefficient)
+        cells = ("" if value is None else f"{value:.3f}" for value in values)
+        lines.append((r.set, r.samples, *cells, f"{100 * r.misfit:.0f} %"))
+    columns = ["set", "samples", "learned [N]", "without turning [N]", "ratio"]
+    columns += ["all forces, ratio", "coefficient of friction", "misfit"]
+    return (
+        "Total friction force learned from half of the measured wrenches, compared with the force\n"
+        "on objects that did not turn in the other half.\n\n"
+        f"{markdown(columns, lines)}\n"
+    )

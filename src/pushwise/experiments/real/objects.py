@@ -1,12 +1,11 @@
-"""Grids of the paper's real depth images against the hand-drawn label masks.
+"""Compare grids made from the paper's real depth images with the hand-drawn label masks.
 
     python -m pushwise.experiments.real.objects DATA -o sheet.png
 
-DATA holds `<object>_depth.png` and `<object>_label.pgm` as the paper's authors published
-them (dataset/objects of their repository); nothing of it is kept here. The grids are made
-from the depth alone, and once more with the label as the mask. A pixel of the image is on
-the footprint when its point, moved straight down, is; overlap is intersection over union
-with the label.
+DATA holds `<object>_depth.png` and `<object>_label.pgm` as published by the paper's authors
+(dataset/objects of their repository); none of them is kept here. The grids are made from the depth
+alone, and again with the label as the mask. A pixel of the image is on the footprint if its point,
+moved straight down, is on it. The overlap is the intersection over union with the label.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from pushwise.typing import Array, Flags
 
 __all__ = ["OBJECTS", "Overlap", "draw", "measure"]
 
-# As published; the toothpaste's depth is misnamed there. No camera calibration is.
+# File names as published, including the misspelt depth of the toothpaste.
 OBJECTS = {
     "box": ("box", "box"),
     "hammer": ("hammer", "hammer"),
@@ -38,7 +37,7 @@ OBJECTS = {
     "spray-gun": ("windex", "windex"),
     "toothpaste": ("toothpasted", "toothpaste"),
 }
-INTRINSICS = (615.0, 615.0, 320.0, 240.0)
+INTRINSICS = (615.0, 615.0, 320.0, 240.0)  # assumed: no calibration was published
 
 
 class Overlap(NamedTuple):
@@ -50,7 +49,7 @@ class Overlap(NamedTuple):
     cells: float
     """Intersection over union of the cells and the label."""
     depth: Array
-    """The depth image [m], zero where the camera read nothing."""
+    """The depth image [m], zero where there is no reading."""
     label: Flags
     """The label, shape (rows, columns)."""
     footprint: Flags
@@ -60,7 +59,7 @@ class Overlap(NamedTuple):
 
 
 def measure(data: Path, name: str, *, with_label: bool = False) -> Overlap:
-    """Make the grid of one object, from the depth or with the label too, and compare it."""
+    """Make the grid of one object, with or without the label, and compare it with the label."""
     depth_name, label_name = OBJECTS[name]
     depth = read_image(data / f"{depth_name}_depth.png")
     label = read_image(data / f"{label_name}_label.pgm") > 0
@@ -87,8 +86,8 @@ def measure(data: Path, name: str, *, with_label: bool = False) -> Overlap:
 
 
 def _straight_down(depth: Array, scan: Scan) -> Array:
-    """Return each pixel's place in the grid frame [m], shape (rows * columns, 2)."""
-    # A pixel without a reading is as far as the nearest one with one.
+    """Return the position of each pixel in the grid frame [m], shape (rows * columns, 2)."""
+    # A pixel without a reading has the depth of the nearest one that has a reading.
     nearest = ndimage.distance_transform_edt(
         depth == 0, return_distances=False, return_indices=True
     )
@@ -103,7 +102,7 @@ def _overlap(a: Flags, b: Flags) -> float:
 
 
 def draw(results: dict[str, Overlap], path: Path) -> None:
-    """Draw a contact sheet: each depth image with its label, its outline and its cells."""
+    """Draw a contact sheet: each depth image with label, outline and cells."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -128,7 +127,7 @@ def main(
     data: Annotated[Path, typer.Argument(help="Folder with the published depth images.")],
     output: Annotated[Path | None, typer.Option("-o", help="Contact sheet to draw.")] = None,
 ) -> None:
-    """Print each object's overlap; draw a contact sheet when asked to."""
+    """Print the overlap of each object; optionally draw a contact sheet."""
     if not (data / "box_depth.png").exists():
         typer.echo(f"skipped: the published images are not in {data}.")
         raise typer.Exit

@@ -1,8 +1,8 @@
-"""Long pushes that were recorded all along, cut into short ones.
+"""Cut recordings of long pushes into short ones.
 
-While the finger is at the outline its way is divided into pieces `PIECE` long. A piece, from where
-object and finger were seen at its start to where they were seen at its end, is a push like those
-of other tables. Pieces that cannot be one straight push are left out, and counted.
+While the finger is at the outline, its path is divided into pieces of length `PIECE`. A piece, with
+the poses seen at its start and at its end, is a push like those of other tables. Pieces that cannot
+be one straight push are dropped and counted.
 """
 
 from __future__ import annotations
@@ -22,36 +22,43 @@ from pushwise.typing import Array, Flags
 __all__ = ["Recorded", "cut_pieces"]
 
 
-PIECE = 0.01  # m of the finger's way
-TOUCH = 2e-3  # m; a finger seen nearer to the outline than this, inside or outside, touches
-BENT = 5e-4  # m; a way that strays farther from its chord is not straight
-STILL = 1e-3  # m; an object whose middle moves less was not pushed
+PIECE = 0.01  # m of the path of the finger
+TOUCH = 2e-3  # m; a finger closer to the outline than this, inside or outside, touches it
+BENT = 5e-4  # m; a path that deviates more from its chord is not straight
+STILL = 1e-3  # m; an object whose centre moves less was not pushed
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a recording holds, and how exact it is."""
+    """The content of a recording, and how accurate it is."""
 
     set: str
     seconds: float
     pieces: int
-    thrown: int  # pieces left out because the object moved farther than a finger can push it,
-    still: int  # because it rested,
-    bent: int  # because the finger turned
+    thrown: int  # pieces dropped because the object moved farther than a finger can push it
+    still: int  # pieces dropped because the object rested
+    bent: int  # pieces dropped because the finger changed direction
     inside_percent: float  # samples that show the finger more than `TOUCH` inside the object
-    gap_mm: float  # scatter of the gap between finger and object: truly none, whatever the set-up
-    gap_change_mm: float  # its mean change over a piece
-    jitter_mm: float  # of the tracked place about a smooth motion
+    gap_mm: float  # standard deviation of the gap between finger and object, ideally zero
+    gap_change_mm: float  # mean change of the gap over a piece
+    jitter_mm: float  # noise of the tracked position about a smooth motion
     jitter_deg: float
-    turn_deg: float  # mean turn of a piece: the error of who says that nothing turns
+    turn_deg: float  # mean rotation over a piece: the error of predicting no rotation
 
 
 def cut_pieces(
     recording: Recording, outline: Array, radius: float
 ) -> tuple[list[PushRecord], Recorded]:
-    """Return the pieces of a recording in order of time, and what there is to say of it.
+    """Cut a recording into pieces.
 
-    outline: of the object [m] in the tracked frame, (k, 2); radius: of the finger [m].
+    Args:
+        recording: Poses of the object and positions of the finger.
+        outline: Outline of the object [m] in the tracked frame, (k, 2).
+        radius: Radius of the finger [m].
+
+    Returns:
+        The pieces in order of time, and statistics of the recording.
+
     """
     t, tip = recording.finger.t, recording.finger.values
     pose = recording.object.at(t)
@@ -72,9 +79,9 @@ def cut_pieces(
             gaps.append(gap[[a, b]])
     if not records:
         raise PushwiseError(
-            f"{recording.source}: nowhere is the finger within {1e3 * TOUCH:g} mm of the outline "
-            f"while it pushes the object {1e3 * PIECE:g} mm straight on; it comes as near as "
-            f"{1e3 * np.abs(gap).min():.1f} mm. Are outline, radius and units right?"
+            f"{recording.source}: the finger never stays within {1e3 * TOUCH:g} mm of the outline "
+            f"while it moves {1e3 * PIECE:g} mm straight ahead; the smallest distance is "
+            f"{1e3 * np.abs(gap).min():.1f} mm. Check the outline, the radius and the units."
         )
     x, y, theta = recording.object.jitter
     turns = [abs(record.pose[1, 2] - record.pose[0, 2]) for record in records]
@@ -93,7 +100,7 @@ def cut_pieces(
 
 
 def _stretches(recording: Recording, touching: Flags) -> Iterator[tuple[int, int]]:
-    """Return the first and last sample of each stretch on which the finger is seen to touch."""
+    """Yield the first and last sample of each stretch in which the finger touches the object."""
     t = recording.finger.t
     lost = [begin for begin, _ in recording.finger.gaps + recording.object.gaps]
     number = np.searchsorted(np.sort(lost), t) + np.cumsum(~touching)
@@ -104,7 +111,7 @@ def _stretches(recording: Recording, touching: Flags) -> Iterator[tuple[int, int
 
 
 def _pieces(tip: Array, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Return the first and last sample of each piece of a stretch; a rest of it remains."""
+    """Yield the first and last sample of each piece of a stretch; a remainder is dropped."""
     while True:
         far = np.hypot(*(tip[first : last + 1] - tip[first]).T) >= PIECE
         if not far.any():
@@ -115,11 +122,12 @@ def _pieces(tip: Array, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def _no_push(outline: Array, tip: Array, start: Array, end: Array) -> str:
-    """Return why a piece is no straight push of the finger (k, 2) alone, empty if it is.
+    """Return why a piece is not a straight push by the finger (k, 2) alone; empty if it is one.
 
-    A finger does no more work on an object than its way times the largest friction force, and
-    friction takes the mean way of the load times that force: the load moves, in the mean, no
-    farther than the finger. An object all of which does was hit, or its poses are late.
+    The work of a finger on an object is at most the length of its path times the largest friction
+    force, and friction dissipates the mean path of the load times that force. So the load moves on
+    average no farther than the finger. If every point of an object does, the object was hit, or
+    its poses are delayed.
     """
     way = float(np.hypot(*np.diff(tip, axis=0).T).sum())
     middle = outline.mean(axis=0)

@@ -11,34 +11,38 @@ from textwrap import fill
 import numpy as np
 
 from pushwise.experiments.real.data import RealSet
-from pushwise.experiments.real.experiment import Row
 from pushwise.experiments.real.learning import (
     CENTRE_UNKNOWN,
     HEIGHT_UNKNOWN,
     ON_CELLS,
     ON_FEET,
     SETUP_STATED,
+    Score,
 )
 from pushwise.experiments.real.recordings import PIECE, TOUCH, Recorded
+from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import merge_rows
 from pushwise.typing import Array
 
-__all__ = ["draw_curves", "markdown", "recordings_table", "repeats_table"]
+__all__ = ["draw_curves", "recordings_table", "repeats_table", "scores_table"]
 
 
-SAME_PLACE = 1e-3  # m; pushes that begin nearer to each other than this,
-SAME_ANGLE = 0.035  # rad, and in such directions, are the same push
+# Pushes that begin at positions and in directions that differ less than this are the same push.
+SAME_PLACE = 1e-3  # m
+SAME_ANGLE = 0.035  # rad
+LEARNED = ("set", "learned from", "draws")
+"""First columns of the tables of scores."""
 
 
-def mean_of(rows: Sequence[Row], method: str, value: str) -> float:
-    """Return the mean of a value over the draws of a method; nan where there is none."""
+def mean_of(rows: Sequence[Score], method: str, value: str) -> float:
+    """Return the mean of a value over the draws of a method; NaN if there is none."""
     values = [getattr(row, value) for row in rows if row.method == method]
     found = [value for value in values if value is not None]
     return float(np.mean(found)) if found else np.nan
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """Return a table a kind of set: one line a set and number of pushes learned from."""
+def scores_table(rows: Sequence[Score]) -> str:
+    """Return one table per kind of set, with one line per set and number of pushes."""
     if not rows:
         return ""
     lines = [
@@ -50,21 +54,19 @@ def markdown(rows: Sequence[Row]) -> str:
     if with_published:
         names = sorted({r.method for r in with_published if r.method.startswith("published")})
         methods = ["identified", ON_CELLS, "even load", *names]
-        lines += ["Distance [mm] and angle [degrees], beside the published predictions:", ""]
-        lines += _header(["set", "learned from", "draws", *methods])
-        lines += [_line(some, _pairs(some, methods)) for some in _groups(with_published)]
-        lines.append("")
+        lines += ["Distance [mm] and angle [degrees], compared with published predictions:", ""]
+        cells = [_cells(some, _pairs(some, methods)) for some in _groups(with_published)]
+        lines += [markdown([*LEARNED, *methods], cells), ""]
     if others:
         methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
         methods += ["known feet", "known feet, set-up as stated"]
         lines += ["Combined error, distance + 70.7 mm x angle [mm]:", ""]
-        lines += _header(["set", "learned from", "draws", *methods, "load near the feet"])
+        cells = []
         for some in _groups(others):
-            cells = [_number(mean_of(some, m, "combined_mm")) for m in methods]
             share = mean_of(some, "identified", "near_feet")
-            cells.append("" if np.isnan(share) else f"{100 * share:.0f} %")
-            lines.append(_line(some, cells))
-        lines.append("")
+            near = "" if np.isnan(share) else f"{100 * share:.0f} %"
+            cells.append(_cells(some, [*_combined(some, methods), near]))
+        lines += [markdown([*LEARNED, *methods, "load near the feet"], cells), ""]
     heading = "A load on cells, on three feet, and the mean of both, combined error [mm]:"
     lines += _compared(rows, heading, (ON_CELLS, ON_FEET))
     heading = "What each addition to the model is worth, combined error without it [mm]:"
@@ -72,89 +74,96 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _compared(rows: Sequence[Row], heading: str, others: Sequence[str]) -> list[str]:
-    """Return a table of what is identified beside other ways, where one of them was gone."""
+def _compared(rows: Sequence[Score], heading: str, others: Sequence[str]) -> list[str]:
+    """Return a table that compares "identified" with other methods, where one of them was tried."""
     lines = []
     for group in _groups(rows):
         found = {(row.draw, row.method) for row in group}
         tried = [other for other in others if any(method == other for _, method in found)]
-        # Only choices of pushes that every one was learned from can be compared.
+        # Only draws that were learned with each of these methods can be compared.
         common = {draw for draw, _ in found if all((draw, other) in found for other in tried)}
         if tried and common:
             some = [row for row in group if row.draw in common]
-            cells = [_number(mean_of(some, m, "combined_mm")) for m in ("identified", *others)]
-            lines.append(_line(some, cells))
+            lines.append(_cells(some, _combined(some, ["identified", *others])))
     if not lines:
         return []
-    header = _header(["set", "learned from", "draws", "identified", *others])
-    return [heading, "", *header, *lines, ""]
+    return [heading, "", markdown([*LEARNED, "identified", *others], lines), ""]
 
 
-def _has(rows: Sequence[Row], name: str, method: str) -> bool:
+def _has(rows: Sequence[Score], name: str, method: str) -> bool:
+    """Return whether a set has a method whose name starts like this."""
     return any(row.set == name and row.method.startswith(method) for row in rows)
 
 
-def _groups(rows: Sequence[Row]) -> list[list[Row]]:
+def _groups(rows: Sequence[Score]) -> list[list[Score]]:
     """Return the rows of each set and number of pushes learned from."""
     keys = sorted({(row.set, row.pushes) for row in rows})
     return [[row for row in rows if (row.set, row.pushes) == key] for key in keys]
 
 
-def _header(names: Sequence[str]) -> list[str]:
-    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+def _cells(rows: Sequence[Score], results: Sequence[str]) -> list[object]:
+    """Return a line of a table: what was learned from (`LEARNED`), then the results."""
+    return [rows[0].set, rows[0].pushes, len({row.draw for row in rows}), *results]
 
 
-def _line(rows: Sequence[Row], cells: Sequence[str]) -> str:
-    draws = len({row.draw for row in rows})
-    return f"| {rows[0].set} | {rows[0].pushes} | {draws} | {' | '.join(cells)} |"
+def _combined(rows: Sequence[Score], methods: Sequence[str]) -> list[str]:
+    """Return the mean combined error of each method."""
+    return [_number(mean_of(rows, m, "combined_mm")) for m in methods]
 
 
-def _pairs(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
+def _pairs(rows: Sequence[Score], methods: Sequence[str]) -> list[str]:
     """Return the mean errors of each method, mm and degrees."""
     pairs = [[_number(mean_of(rows, m, v)) for v in ("mm", "deg")] for m in methods]
     return [", ".join(filter(None, pair)) for pair in pairs]
 
 
 def _number(value: float) -> str:
+    """Return a number with two decimals; nothing for NaN."""
     return "" if np.isnan(value) else f"{value:.2f}"
 
 
-def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Row]) -> str:
-    """Return what long pushes hold and how well the later pieces of each are predicted."""
+def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Score]) -> str:
+    """Return the statistics of long pushes, and how well the later pieces of each are predicted."""
     if not recorded:
         return ""
     names = ["set", "seconds", "pieces", "left out: thrown, still, bent"]
     names += [f"finger over {1e3 * TOUCH:g} mm inside", "gap scatters by [mm]"]
-    names += ["changes in a piece by [mm]"]
+    names += ["changes in a piece by [mm]", "jitter [mm], [degrees]", "mean turn [degrees]"]
+    statistics = [
+        (
+            r.set,
+            r.seconds,
+            r.pieces,
+            f"{r.thrown}, {r.still}, {r.bent}",
+            f"{r.inside_percent:.1f} %",
+            f"{r.gap_mm:.2f}",
+            f"{r.gap_change_mm:.2f}",
+            f"{r.jitter_mm:.3f}, {r.jitter_deg:.3f}",
+            f"{r.turn_deg:.2f}",
+        )
+        for r in sorted(recorded, key=lambda one: one.set)
+    ]
+    methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
+    sets = [r.set for r in recorded]
+    errors = [
+        (some[0].set, some[0].pushes, *_pairs(some, methods))
+        for some in _groups([row for row in rows if row.set in sets])
+    ]
     lines = [
         f"Long pushes, cut into pieces of {1e3 * PIECE:g} mm.",
         "",
-        *_header([*names, "jitter [mm], [degrees]", "mean turn [degrees]"]),
-    ]
-    for r in sorted(recorded, key=lambda one: one.set):
-        lines.append(
-            f"| {r.set} | {r.seconds:.1f} | {r.pieces} | {r.thrown}, {r.still}, {r.bent} | "
-            f"{r.inside_percent:.1f} % | {r.gap_mm:.2f} | {r.gap_change_mm:.2f} | "
-            f"{r.jitter_mm:.3f}, {r.jitter_deg:.3f} | "
-            f"{r.turn_deg:.2f} |"
-        )
-    methods = ["identified", ON_CELLS, "even load", "even load, set-up as stated"]
-    lines += [
+        markdown(names, statistics),
         "",
         "Learned from the first pieces, mean errors of the later ones [mm], [degrees]:",
         "",
+        markdown(["set", "learned from", *methods], errors),
     ]
-    lines += _header(["set", "learned from", *methods])
-    names = [r.set for r in recorded]
-    for some in _groups([row for row in rows if row.set in names]):
-        cells = [some[0].set, str(some[0].pushes), *_pairs(some, methods)]
-        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """How much pushes differ that were made in two sets, over sqrt(2)."""
+    """How much the same pushes differ between two sets, over sqrt(2)."""
 
     sets: str
     pushes: int
@@ -165,10 +174,11 @@ class Repeat:
 
 
 def repeats_table(sets: Sequence[RealSet], output: Path) -> str:
-    """Add pushes made twice, in two sets of the same object, to `repeats.csv`; return the table.
+    """Add pushes repeated in two sets of the same object to `repeats.csv`; return the table.
 
-    Motions are compared in the object's own frame at the start. The difference of two pushes over
-    sqrt(2) is the scatter of one: no model can predict better, if board and object are the same.
+    Motions are compared in the frame of the object at the start. The difference of two pushes over
+    sqrt(2) is the scatter of one push: no model can predict better if board and object are the
+    same.
     """
     found = []
     for a, b in combinations(sets, 2):
@@ -186,20 +196,22 @@ def repeats_table(sets: Sequence[RealSet], output: Path) -> str:
     if not every:
         return ""
     lines = [
-        "The same pushes made in two sets: difference / sqrt(2), mean (median).",
-        "",
-        *_header(["sets", "pushes", "mm", "degrees"]),
-    ]
-    for r in sorted(every, key=lambda one: one.sets):
-        lines.append(
-            f"| {r.sets} | {r.pushes} | {r.mm:.2f} ({r.mm_median:.2f}) | "
-            f"{r.deg:.2f} ({r.deg_median:.2f}) |"
+        (
+            r.sets,
+            r.pushes,
+            f"{r.mm:.2f} ({r.mm_median:.2f})",
+            f"{r.deg:.2f} ({r.deg_median:.2f})",
         )
-    return "\n".join(lines) + "\n"
+        for r in sorted(every, key=lambda one: one.sets)
+    ]
+    return (
+        "The same pushes made in two sets: difference / sqrt(2), mean (median).\n\n"
+        f"{markdown(['sets', 'pushes', 'mm', 'degrees'], lines)}\n"
+    )
 
 
 def _differences(a: RealSet, b: RealSet) -> Array:
-    """Return differences of motion [mm, degrees] of pushes made in both sets, (pairs, 2)."""
+    """Return the differences of motion [mm, degrees] of pushes made in both sets, (pairs, 2)."""
     assert a.contact is not None and b.contact is not None
     moved_a, moved_b = _motions(a), _motions(b)
     found = []
@@ -223,8 +235,8 @@ def _motions(data: RealSet) -> Array:
     return np.array(motions)
 
 
-def draw_curves(rows: Sequence[Row], path: Path) -> None:
-    """Draw the error over the number of pushes learned from, a panel a set."""
+def draw_curves(rows: Sequence[Score], path: Path) -> None:
+    """Draw the error against the number of pushes learned from, one panel per set."""
     import matplotlib
 
     matplotlib.use("Agg")

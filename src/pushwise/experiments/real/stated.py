@@ -1,7 +1,8 @@
-"""What is stated of a table of real pushes: outline, mass and centre of the object, the finger.
+"""What is stated about a table of real pushes: outline, mass and centre of the object, the finger.
 
-By a JSON file of the table's name (`object`, `pusher`), or by an `objects.json` further up whose
-key is a part of the table's name; what neither states may be given beside them, in the same form.
+It is stated by a JSON file with the name of the table (`object`, `pusher`), or by an entry of an
+`objects.json` in a folder above whose key is part of that name. The caller may add what neither of
+them states, in the same form.
 """
 
 from __future__ import annotations
@@ -20,19 +21,22 @@ __all__ = ["Unstated", "centre_of", "given", "outline_of", "radius_of", "stated"
 
 Stated = dict[str, Any]
 _BODY_FRAME = "outline_body_frame_m"
-TIP = 1e-3  # m; a sharp tip is simulated as round as that
+TIP = 1e-3  # m; radius with which a sharp tip is simulated
 
 
 class Unstated(PushwiseError):
-    """A table without what is needed to make sense of it; the message says what, and where from."""
+    """A table lacks its outline or finger; the message says which, and how to state it."""
 
 
 def given(outline: Path | None = None, radius: float | None = None) -> Stated:
-    """Return what a person states of tables whose files do not.
+    """Return what the user states about tables whose files do not.
 
-    outline: JSON file of corners [[x, y], ...] [m] in the tracked frame, or of an object as the
-    files beside tables describe one, with `outline_m` and perhaps `thickness_m`, `mass_kg` and
-    `centre_of_mass_m`; a saved grid will do. radius: of the finger [m].
+    Args:
+        outline: JSON file with corners [[x, y], ...] [m] in the tracked frame, or with an object
+            as the files next to tables describe it: `outline_m` and optionally `thickness_m`,
+            `mass_kg` and `centre_of_mass_m`. A saved grid also works.
+        radius: Radius of the finger [m].
+
     """
     said: Stated = {}
     if outline is not None:
@@ -45,14 +49,14 @@ def given(outline: Path | None = None, radius: float | None = None) -> Stated:
 
 
 def stated(path: Path, otherwise: Stated) -> Stated:
-    """Return what is stated of a table; `otherwise` states what its files do not."""
+    """Return what is stated about a table; `otherwise` supplies what its files do not state."""
     found = _beside(path, needed="object" not in otherwise)
     pusher = {**otherwise.get("pusher", {}), **found.get("pusher", {})}
     return {**otherwise, **found, "pusher": pusher}
 
 
 def _beside(path: Path, *, needed: bool) -> Stated:
-    """Return what JSON files state of a table: its own, or a list of objects further up."""
+    """Return what JSON files state about a table: its own, or a list of objects above it."""
     own = path.with_name(path.name.split(".")[0] + ".json")
     if own.is_file() and "object" in (document := _json(own)):
         return dict(document)
@@ -67,38 +71,38 @@ def _beside(path: Path, *, needed: bool) -> Stated:
                     return {"object": objects[name], "pusher": whole.get("pusher", {})}
             if needed:
                 raise Unstated(
-                    f"{path}: no part of its name is an object of {listed}; there are "
+                    f"{path}: no part of its name is an object of {listed}; its objects are "
                     f"{', '.join(objects)}."
                 )
             break
     if needed:
         raise Unstated(
-            f"{path}: no outline: neither {own.name} nor an objects.json states one; give it as "
-            "--outline, and with it the finger's --radius."
+            f"{path}: no outline: neither {own.name} nor an objects.json states one; give it with "
+            "--outline, and the radius of the finger with --radius."
         )
     return {}
 
 
 def outline_of(path: Path, thing: Stated) -> Array:
-    """Return the outline [m] that the description of the object of a file gives, shape (k, 2)."""
+    """Return the outline [m] from the description of an object in a file, shape (k, 2)."""
     return simple_polygon(f"the outline of {path}", thing[_outline_key(path, thing)])
 
 
 def _outline_key(path: Path, thing: Stated) -> str:
-    """Return under which name a description gives the outline."""
+    """Return the key of the outline in the description of an object."""
     for key, value in thing.items():
         if key.startswith("outline") and not isinstance(value, str):
             return key
     raise PushwiseError(
-        f"{path}: an object is described without an outline; it has {', '.join(thing)}."
+        f"{path}: the object is described without an outline; it has {', '.join(thing)}."
     )
 
 
 def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
-    """Return the centre of mass [m] in the outline's frame, None if none is stated.
+    """Return the centre of mass [m] in the frame of the outline; None if it is not stated.
 
-    `centre_of_mass_m`; the origin of an outline in the frame of the centre of mass; or the centroid
-    of a plate, the same all over, in the frame of its outline.
+    It is `centre_of_mass_m`, the origin of an outline in the frame of the centre of mass, or the
+    centroid of a uniform plate in the frame of its outline.
     """
     outline = _outline_key(path, thing)
     if outline == "outline_com_frame_m":
@@ -111,13 +115,14 @@ def centre_of(path: Path, thing: Stated) -> tuple[float, float] | None:
 
 
 def radius_of(path: Path, pusher: Stated) -> float:
-    """Return the radius [m] to simulate the finger of a table with."""
+    """Return the radius [m] with which to simulate the finger of a table."""
     if "radius_m" not in pusher:
-        raise Unstated(f"{path}: the radius of the finger is not stated; give it as --radius.")
+        raise Unstated(f"{path}: the radius of the finger is not stated; give it with --radius.")
     return max(float(pusher["radius_m"]), TIP)
 
 
 def _json(path: Path) -> Any:
+    """Return the content of a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
