@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from drawn import pixels_of
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -24,7 +26,8 @@ def test_five_pushes(tmp_path: Path) -> None:
     assert "centre of mass at" in said
     off = float(said.rsplit("centre of mass is ", 1)[1].split()[0])
     assert off < 8.0
-    assert picture.stat().st_size > 10_000
+    assert pixels_of(picture, (214, 39, 40)) > 300  # the ellipse of the centre of mass
+    assert pixels_of(picture, (253, 231, 37)) > 300  # the heaviest cell, at the top of the map
 
 
 def test_slide() -> None:
