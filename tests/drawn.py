@@ -40,8 +40,15 @@ def texts(legend_of: Axes | Figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def pixels_of(path: Path, colour: tuple[int, int, int]) -> int:
-    """Return how many pixels of a picture have a colour, nearly."""
+def pixels_of(path: Path, colour: tuple[int, int, int]) -> NDArray[np.float64]:
+    """Return where a picture has nearly a colour: x from the left and y from the top, as shares.
+
+    Returns:
+        The pixels, shape (n, 2), each share between 0 and 1.
+
+    """
     with Image.open(path) as image:
         found = np.asarray(image.convert("RGB"), dtype=np.int64)
-    return int((np.abs(found - colour).max(axis=2) < 8).sum())
+    rows, columns = np.nonzero(np.abs(found - colour).max(axis=2) < 8)
+    height, width, _ = found.shape
+    return np.column_stack([columns / width, rows / height])

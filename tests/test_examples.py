@@ -26,8 +26,14 @@ def test_five_pushes(tmp_path: Path) -> None:
     assert "centre of mass at" in said
     off = float(said.rsplit("centre of mass is ", 1)[1].split()[0])
     assert off < 8.0
-    assert pixels_of(picture, (214, 39, 40)) > 300  # the ellipse of the centre of mass
-    assert pixels_of(picture, (253, 231, 37)) > 300  # the heaviest cell, at the top of the map
+    # Three maps, one below the other; a dot alone, as in the legend, has 21 red pixels.
+    red, yellow = pixels_of(picture, (214, 39, 40)), pixels_of(picture, (253, 231, 37))
+    for top in (0.0, 0.31, 0.62):
+        mark = red[(red[:, 1] > top) & (red[:, 1] < top + 0.31)]
+        assert len(mark) > 42  # with an ellipse around it
+        assert np.ptp(mark, axis=0).max() < 0.05 and mark[:, 0].mean() < 0.35  # near the head
+    heaviest = yellow[yellow[:, 0] < 0.5]  # the others are of the colour bars
+    assert len(heaviest) > 1000 and heaviest[:, 0].max() < red[:, 0].min()
 
 
 def test_slide() -> None:
