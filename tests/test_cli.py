@@ -10,7 +10,13 @@ import pytest
 import pushwise as pw
 from command import pushwise as here
 from pushwise import cli
+from pushwise.cli.identify import METHODS
+from pushwise.cli.options import OBJECTS, WorldName
 from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
+from pushwise.identification.identify import METHODS as IDENTIFY_METHODS
+from pushwise.worlds.random_scene import WORLDS
+
+RESUME = "stopped; run the same command again to resume."
 
 
 def pushwise(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -55,6 +61,19 @@ def test_every_command_has_an_example() -> None:
         assert ran.code == 0
         assert f"Example: pushwise {command} " in ran.out
         assert "--json" in ran.out
+
+
+def test_the_help_lists_every_object_and_method() -> None:
+    """List what there is in the help, which cannot import it."""
+    assert tuple(OBJECTS.split(", ")) == pw.objects.names
+    assert tuple(METHODS.replace(" or ", ", ").split(", ")) == tuple(IDENTIFY_METHODS)
+    assert set(WorldName) == set(WORLDS)
+
+
+def test_flags_take_no_value() -> None:
+    """Show a flag in the help without a type."""
+    (line,) = [line for line in here("scan", "--help").out.splitlines() if "--force" in line]
+    assert "<" not in line
 
 
 def test_brackets_stay_in_the_help() -> None:
@@ -104,7 +123,11 @@ def test_a_warning_of_ours_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "stopped_in", "line"),
     [
-        (["slide", "crimp"], "sliding.slide.slide", "stopped; the same command goes on from here."),
+        (
+            ["slide", "crimp"],
+            "sliding.slide.slide",
+            "stopped; run the same command again to resume.",
+        ),
         (["record", "--object", "crimp"], "sliding.record_pushes.record", "stopped."),
         (["experiment", "stability"], "experiments.stability.run", "stopped."),
     ],

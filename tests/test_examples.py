@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from drawn import pixels_of
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -24,7 +26,14 @@ def test_five_pushes(tmp_path: Path) -> None:
     assert "centre of mass at" in said
     off = float(said.rsplit("centre of mass is ", 1)[1].split()[0])
     assert off < 8.0
-    assert picture.stat().st_size > 10_000
+    # Three maps, one below the other; a dot alone, as in the legend, has 21 red pixels.
+    red, yellow = pixels_of(picture, (214, 39, 40)), pixels_of(picture, (253, 231, 37))
+    for top in (0.0, 0.31, 0.62):
+        mark = red[(red[:, 1] > top) & (red[:, 1] < top + 0.31)]
+        assert len(mark) > 42  # with an ellipse around it
+        assert np.ptp(mark, axis=0).max() < 0.05 and mark[:, 0].mean() < 0.35  # near the head
+    heaviest = yellow[yellow[:, 0] < 0.5]  # the others are of the colour bars
+    assert len(heaviest) > 1000 and heaviest[:, 0].max() < red[:, 0].min()
 
 
 def test_slide() -> None:

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
+from drawn import drawn, points_of, texts
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
 from pushwise.experiments import heatmaps, identification, samples
@@ -17,6 +21,11 @@ from pushwise.identification.result import Step
 NAME = "toothpaste"
 
 
+def axes_colours(axes: Axes) -> NDArray[np.float64]:
+    """Return the colours of the cells of a map, shape (n, 4)."""
+    return np.asarray(axes.collections[0].get_facecolor())
+
+
 def small(settings: list[Row]) -> list[Row]:
     """Return the settings of one object, without the one that takes a minute."""
     return [s for s in where(settings, object=NAME) if s.get("method") != "autograd"]
@@ -25,14 +34,22 @@ def small(settings: list[Row]) -> list[Row]:
 def test_identification(tmp_path: Path) -> None:
     """Learn one object by every method: ours is best in the end, and all of it repeats."""
     settings = small(identification.settings_of(models=1, splits=1, draws=9))
-    table = conduct(identification.rows_of, settings, identification.report, SweepOptions(tmp_path))
+    with drawn() as figures:
+        table = conduct(
+            identification.rows_of, settings, identification.report, SweepOptions(tmp_path)
+        )
     assert (tmp_path / "table.md").read_text() == table + "\n"
-    for figure in ("figure.png", f"panel-{NAME}.png"):
-        assert (tmp_path / figure).stat().st_size > 10_000
     rows = read_rows(tmp_path / "rows.csv")
     at = where(rows, part="compare", simulations=50, ended=False)
     errors = {m: numbers(where(at, method=m), "error_mm") for m in identification.METHODS[:-1]}
     assert all(len(found) == 1 for found in errors.values())
+    panel, alone = figures["figure.png"].axes[0], figures[f"panel-{NAME}.png"].axes[0]
+    assert [panel.get_title(loc="left"), alone.get_title(loc="left")] == [f"(a) {NAME}", NAME]
+    for axes in (panel, alone):
+        ends = sorted(points_of(line)[-1, 1] for line in axes.get_lines())
+        assert ends == pytest.approx(sorted(float(each.mean()) for each in errors.values()))
+        assert axes.get_ylabel() == "error of predicted cells [mm]"
+    assert texts(alone) == texts(figures["figure.png"])
     ours = errors.pop("refine")
     assert all(ours.mean() < other.mean() for other in errors.values())
     # All but the evolution begin with the same even model.
@@ -61,16 +78,23 @@ def test_samples_report(tmp_path: Path) -> None:
         {**s, "error_mm": 9.0 / int(s["pushes"] or 0), "even_mm": 30.0, "centre_mm": 1.0}
         for s in samples.settings_of(models=2, splits=1)
     ]
-    table = samples.report(rows, tmp_path)
+    with drawn() as figures:
+        table = samples.report(rows, tmp_path)
     assert "| 3 | 3.0 ± 0.0 | 3.0 ± 0.0 | 1.0 | 1.0 |" in table
     assert "refine from 9.0 to 1.0 mm" in table
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    (axes,) = figures["figure.png"].axes
+    *curves, baseline = axes.get_lines()
+    for curve in curves:
+        assert points_of(curve)[:, 1] == pytest.approx(9.0 / np.arange(1, 10))
+    assert set(points_of(baseline)[:, 1]) == {30.0}
+    assert texts(axes)[-1] == "nothing learned"
 
 
 def test_heatmaps(tmp_path: Path) -> None:
     """Map one object: the start is even, refine is nearest to the truth."""
     settings: list[Row] = [{"object": NAME}]
-    table = conduct(heatmaps.rows_of, settings, heatmaps.report, SweepOptions(tmp_path))
+    with drawn() as figures:
+        table = conduct(heatmaps.rows_of, settings, heatmaps.report, SweepOptions(tmp_path))
     rows = read_rows(tmp_path / "rows.csv")
     cells = len(where(rows, stage="truth"))
     assert len(rows) == cells * len(heatmaps.STAGES)
@@ -78,7 +102,12 @@ def test_heatmaps(tmp_path: Path) -> None:
     line = next(line for line in table.splitlines() if line.startswith(f"| {NAME}"))
     off = [float(cell) for cell in line.split("|")[2:-1]]
     assert off[-1] == min(off) and off[0] > off[-2]
-    assert (tmp_path / f"{NAME}.png").stat().st_size > 10_000
+    maps = [axes for axes in figures[f"{NAME}.png"].axes if axes.get_title()]
+    assert [axes.get_title() for axes in maps] == list(heatmaps.STAGES)
+    for axes in maps:
+        assert len(axes.collections[0].get_paths()) == cells
+    start = axes_colours(maps[0])
+    assert (start == start[0]).all() and len(np.unique(axes_colours(maps[-1]), axis=0)) > 1
 
 
 def test_a_split_is_its_seed() -> None:

@@ -93,7 +93,7 @@ def test_the_probability_said_is_the_one_judged_by() -> None:
 def test_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up within 10 % of the limit, and say what is in the way."""
     clock = Ticking()
-    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", clock)
+    monkeypatch.setattr("pushwise.planning.deadline.working_clock", clock)
     wall = [(-0.02, -0.4), (0.02, -0.4), (0.02, 0.4), (-0.02, 0.4)]
     with pytest.raises(PushwiseError, match=r"no path was found in 0.3 s; in the way are"):
         find_path(free(wall), START, GOAL, time_limit=0.3)

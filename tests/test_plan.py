@@ -141,7 +141,7 @@ def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch
     """Stop within 10 % of the limit where no push is good enough, and say how far it came."""
     warm_up()  # so that its looks at the clock are not counted
     clock = Ticking()
-    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", clock)
+    monkeypatch.setattr("pushwise.planning.deadline.working_clock", clock)
     with pytest.raises(
         PushwiseError, match=r"not reached in 1 s, \d+ of the pushes found: .* mm from it"
     ):
@@ -153,7 +153,7 @@ def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch
 
 def test_compiling_is_not_in_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the clock after everything was compiled."""
-    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", Ticking())
+    monkeypatch.setattr("pushwise.planning.deadline.working_clock", Ticking())
     warm_up.cache_clear()
     plan = pw.plan(HAMMER, (0, 0, 0), (0.3, 0.1, 2), TABLE, method="gradient", time_limit=1)
     warm = pw.plan(HAMMER, (0, 0, 0), (0.3, 0.1, 2), TABLE, method="gradient", time_limit=1)

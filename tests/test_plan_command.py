@@ -9,6 +9,7 @@ import pytest
 
 import pushwise as pw
 from command import pushwise
+from drawn import drawn
 from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Known
@@ -30,18 +31,21 @@ def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
     blocks.write_text("[[[0.3, 0.2], [0.4, 0.2], [0.4, 0.3]]]")
     table = tmp_path / "table.json"
     table.write_text("[[-0.6, -0.4], [0.6, -0.4], [0.6, 0.1], [0.2, 0.5], [-0.6, 0.5]]")
-    done = pushwise(
-        *("plan", model, "--goal", -0.2, -0.1, 1.0, "-o", out),
-        *("--plot", picture, "--obstacles", blocks, "--method", "gradient", "--table", table),
-    )
+    with drawn() as figures:
+        done = pushwise(
+            *("plan", model, "--goal", -0.2, -0.1, 1.0, "-o", out),
+            *("--plot", picture, "--obstacles", blocks, "--method", "gradient", "--table", table),
+        )
     assert (done.code, done.err) == (0, "")
     pushes = json.loads(out.read_text())["pushes"]
     count = len(pushes)
     assert all(push["pose_std"][0] > 0.0 for push in pushes)
     assert all(push["approach"][-1] == push["start"] for push in pushes)
-    assert f"{count} pushes" in done.out
+    assert f"{count} pushes planned" in done.out
     assert len(done.out.splitlines()) == count + 2
-    assert picture.stat().st_size > 10_000
+    (axes,) = figures["plan.png"].axes
+    assert len(axes.texts) == count  # arrows
+    assert len(axes.patches) == 2 + count + 1  # table, obstacle, and the object at each pose
 
 
 def test_a_goal_at_the_edge_is_chosen(model: Path, tmp_path: Path) -> None:
@@ -61,7 +65,7 @@ def test_a_model_without_a_word_of_doubt_is_taken_as_certain(tmp_path: Path) -> 
     pw.save(pw.objects.load("hammer").model, model)
     done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json")
     assert done.code == 0, done.err
-    assert "does not say how well the model is known: taken as certain" in done.out
+    assert "states no uncertainty: the model is taken as certain" in done.out
 
 
 def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> None:
@@ -70,7 +74,7 @@ def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> Non
     pw.save(pw.objects.load("hammer").model, model, known=Known.nothing(pw.Finger()))
     done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json")
     assert done.code == 0, done.err
-    assert "chance of a fall not known: nothing was learned" in done.out
+    assert "fall risk unknown: nothing was learned" in done.out
 
 
 def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> None:

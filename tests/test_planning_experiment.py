@@ -3,18 +3,28 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 
+from drawn import drawn
 from pushwise.errors import PushwiseError
 from pushwise.experiments.planning import run
 from pushwise.experiments.sweep import SweepOptions
 
 
+def _heights(axes: Axes) -> list[list[float]]:
+    """Return the heights of the bars, a list per colour."""
+    groups = [group for group in axes.containers if isinstance(group, BarContainer)]
+    return [[bar.get_height() for bar in group] for group in groups]
+
+
 def test_goals_are_reached(tmp_path: Path) -> None:
     """Reach all, with at most a fifth of the simulations by Algorithm 2, and write the table."""
-    (rows,) = json.loads(
-        run(SweepOptions(tmp_path, json=True), models=1, goals=1, parts=("ideal",))
-    )
+    with drawn() as figures:
+        options = SweepOptions(tmp_path, json=True)
+        (rows,) = json.loads(run(options, models=1, goals=1, parts=("ideal",)))
     assert len(rows) == 24
     assert all(row["reached"] for row in rows)
     spent = {
@@ -24,7 +34,12 @@ def test_goals_are_reached(tmp_path: Path) -> None:
     assert spent["gradient"] < spent["exhaustive"] / 5
     assert (tmp_path / "ideal" / "table.md").read_text().count("100.0 %") == 3
     assert len((tmp_path / "ideal" / "rows.csv").read_text().splitlines()) == 25
-    assert (tmp_path / "ideal" / "planning.png").stat().st_size > 10_000
+    simulations, seconds = figures["planning.png"].axes
+    names = [label.get_text() for label in simulations.get_xticklabels()]
+    assert names == list(dict.fromkeys(row["object"] for row in rows))
+    mine = [row["simulations"] for row in rows if row["method"] == "gradient"]
+    assert any(np.allclose(sorted(bars), sorted(mine)) for bars in _heights(simulations))
+    assert seconds.get_ylabel() == "processor time per plan [s]"
 
 
 def test_parts_are_named(tmp_path: Path) -> None:

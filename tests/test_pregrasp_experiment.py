@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from drawn import drawn
 from pushwise.errors import PushwiseError
 from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
 from pushwise.planning.stability import Balance
@@ -40,13 +41,18 @@ def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
         "verdict": "Not moved: stuck.",
     }
     rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings_of(trials=2)]
-    table = report(rows, tmp_path)
+    with drawn() as figures:
+        table = report(rows, tmp_path)
     assert "- mujoco, box, identified, safest goal, trial 1: Not moved: stuck." in table
     assert "| sampled | identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
     assert "| sampled | unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
     assert "| safest | even | 0 of 2 | 2 | 0 | 0 | 0 |  |" in table
     assert "| all | 18 of 18 |" in table
-    assert (tmp_path / "figure.png").exists()
+    (axes,) = figures["figure.png"].axes
+    paper, sampled, safest = ([bar.get_height() for bar in c] for c in axes.containers)
+    assert paper[0] == 100.0
+    assert sampled == safest == [100.0, 0.0, 0.0]
+    assert axes.get_ylabel() == "hammer grasped at the edge [%]"
 
 
 def test_sampled_goals_are_believed_to_be_stable() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from drawn import drawn, points_of, texts
 from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import POSES, real_sets
@@ -81,13 +82,17 @@ def test_any_table_with_the_columns_is_learned(
     _write_table(tmp_path / "data", pushes=25)
     said: list[str] = []
     options = RealOptions(counts=(10,), draws=1)
-    table = run(tmp_path / "data", tmp_path / "out", options, said.append)
+    with drawn() as figures:
+        table = run(tmp_path / "data", tmp_path / "out", options, said.append)
     assert len(said) == 1 and "published guess" in table
     rows = {row.method: row for row in load_rows(tmp_path / "out" / "rows.csv", Score)}
     assert rows["identified"].tested == 14  # the jump is left out
     assert rows["identified"].combined_mm < 0.5 * rows["even load"].combined_mm
     assert rows["published guess"].deg == pytest.approx(np.degrees(1.0), rel=1e-3)
-    assert (tmp_path / "out" / "curves.png").is_file()
+    figure = figures["curves.png"]
+    points = {line.get_label(): points_of(line) for line in figure.axes[0].get_lines()}
+    assert points["identified"].tolist() == [[10.0, rows["identified"].combined_mm]]
+    assert set(texts(figure)) == set(points)
     run(tmp_path / "data", tmp_path / "out", options, said.append)
     assert len(said) == 1
     more = run(

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from drawn import drawn, texts
 from pushwise.experiments import referee
 from pushwise.physics.gradients import loss
 
@@ -119,9 +120,16 @@ def test_the_referee_writes_table_and_figure(
     """Judge one push and write CSV, Markdown and PNG."""
     monkeypatch.setattr(referee, "cases", lambda cases=referee.cases: [next(iter(cases()))] * 6)
     monkeypatch.setattr(referee, "judge", cache(referee.judge))  # six panels, one judgement
-    rows = json.loads(referee.run(tmp_path, json=True))
+    with drawn() as figures:
+        rows = json.loads(referee.run(tmp_path, json=True))
     assert {row["world"] for row in rows} >= {"exact, own", "exact, rigid", "ideal", "mujoco"}
     ideal = next(row for row in rows if row["world"] == "ideal")
     assert ideal["from exact, own [mm]"] < 0.1
-    for suffix in ("csv", "md", "png"):
-        assert (tmp_path / f"referee.{suffix}").stat().st_size > 500
+    for suffix in ("csv", "md"):
+        assert "exact, own" in (tmp_path / f"referee.{suffix}").read_text()
+    panels = figures["referee.png"].axes
+    assert len(panels) == 6
+    worlds = [line.get_label() for line in panels[0].get_lines()]
+    assert worlds == [row["world"] for row in rows[: len(worlds)]]
+    assert texts(figures["referee.png"]) == ["start", *worlds]
+    assert panels[0].get_title() == rows[0]["push"]

@@ -14,9 +14,10 @@ from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
+from pushwise.show.html import SvgDrawing
+from pushwise.show.quantities import ellipse
 from pushwise.show.report import report, write_report
-from pushwise.show.slide_progress import summary
-from pushwise.show.svg import Drawing, ellipse
+from pushwise.show.status_line import summary
 from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.run_folder import facts, load_run
 
@@ -94,7 +95,7 @@ def test_runs_that_ended_early_have_a_report(outcome: Outcome) -> None:
     )
     said = words(report(early))
     assert "Not moved." in said
-    assert "Where it should go" not in said
+    assert "Fall risk" not in said
     stopped = words(report(replace(early, found=None)))
     assert "What was seen" in stopped and "What was learned" not in stopped
     ignorant = replace(
@@ -102,7 +103,7 @@ def test_runs_that_ended_early_have_a_report(outcome: Outcome) -> None:
     )
     assert "there were no pushes to learn from" in words(report(ignorant))
     looking = replace(ignorant, found=None, seen=None)
-    assert "did not come to a first look" in words(report(looking))
+    assert "ended before the first look" in words(report(looking))
 
 
 def test_what_was_assumed_is_not_told_as_known(outcome: Outcome) -> None:
@@ -111,9 +112,9 @@ def test_what_was_assumed_is_not_told_as_known(outcome: Outcome) -> None:
     assert facts(outcome)["fall_probability"] is not None
     assumed = replace(outcome, records=(), found=uniform_model(outcome.grid, outcome.prior))
     page = words(report(assumed))
-    assert "Chance of a fall at the goal not known: nothing was learned" in page
+    assert "Fall risk at the goal unknown: nothing was learned" in page
     assert "Red: the assumed centre of mass." in page and "95 %" not in page
-    assert "over the edge, chance of a fall not known, " in summary(assumed, Path("run"))
+    assert "over the edge, fall risk unknown; " in summary(assumed, Path("run"))
     assert facts(assumed)["fall_probability"] is None
 
 
@@ -126,7 +127,7 @@ def test_another_goal_is_told_apart_from_the_first(outcome: Outcome) -> None:
     assert facts(other)["goal"] == there.tolist()
     assert facts(other)["fall_probability"] is None
     page = words(report(other))
-    assert "Chance of a fall at the first goal" in page
+    assert "Fall risk at the first goal" in page
     assert "Distance from the last goal" in page
     assert "Another goal was chosen on the way" in page and "unsafe" not in page
     assert "mm from another goal, chosen on the way" in summary(other, Path("run"))
@@ -141,7 +142,7 @@ def test_a_file_that_cannot_be_written_is_named(outcome: Outcome, tmp_path: Path
 
 def test_drawings_are_millimetres_with_y_up() -> None:
     """Flip y, keep the frame, and draw a scale bar of a round length."""
-    drawing = Drawing([(0.0, 0.0), (0.2, 0.1)])
+    drawing = SvgDrawing([(0.0, 0.0), (0.2, 0.1)])
     drawing.polygon([(0.0, 0.0), (0.1, 0.0), (0.1, 0.05)], "object")
     picture = drawing.svg("A triangle.")
     assert 'points="0.0,-0.0 100.0,-0.0 100.0,-50.0"' in picture

@@ -130,7 +130,7 @@ def test_the_seconds_of_a_stopped_run_add_up(
 ) -> None:
     """Count the pushes of every session, by a clock that each push moves on by ten seconds."""
     now = 0.0
-    monkeypatch.setattr(pregrasp, "perf_counter", lambda: now)
+    monkeypatch.setattr(pregrasp, "working_clock", lambda: now)
 
     class Slow(RunFolder):
         last: int | None

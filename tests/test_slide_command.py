@@ -118,5 +118,6 @@ def test_what_cannot_be_slid_is_refused(what: str, said: str, tmp_path: Path) ->
     (tmp_path / "depth.png").write_bytes(b"")
     refused = slide(what, cwd=tmp_path)
     assert refused.returncode == 1
-    (line,) = refused.stderr.splitlines()
+    *before, line = refused.stderr.splitlines()
     assert said in line
+    assert all(each.startswith("compiling, ") for each in before)

@@ -23,11 +23,10 @@ from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
 from pushwise.identification.belief import Known
-from pushwise.show.cell_mesh import prism, triangles
 from pushwise.show.viewer import View
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_replay import clip
-from pushwise.show.viewer_scene import pose_of
+from pushwise.show.viewer_scene import pose_of, prism, triangles
 from pushwise.show.viewer_what_if import push_at
 
 PANEL = "[...document.querySelectorAll('input')].filter(e => e.getBoundingClientRect().width)"
@@ -194,7 +193,7 @@ def test_it_plays(view: View, tab: Page) -> None:
 def test_dragging_it_over_the_edge_makes_it_fall(view: View, tab: Page) -> None:
     """Drag the handle in the browser, and read margin and fall probability there."""
     try_it(view, tab)
-    press(tab, "Put it back")
+    press(tab, "Reset")
     until(lambda: np.allclose(pose_of(view.scene.object), view.viewed.pose))
     time.sleep(1.0)
     assert readout(tab, "%") == 0.0
@@ -221,7 +220,7 @@ def test_dragging_it_over_the_edge_makes_it_fall(view: View, tab: Page) -> None:
 def test_a_click_pushes_it(view: View, tab: Page) -> None:
     """Click the far end of the object: it moves as the model says."""
     try_it(view, tab)
-    press(tab, "Put it back")
+    press(tab, "Reset")
     until(lambda: np.allclose(pose_of(view.scene.object), view.viewed.pose))
     time.sleep(0.5)
     grid = view.viewed.model.grid
@@ -282,7 +281,7 @@ def test_falls_of_an_assumed_model_are_not_known(tmp_path: Path) -> None:
     pw.save(model, tmp_path / "wrench.json", known=Known.nothing(pw.Finger()))
     page = View(Viewed.load(tmp_path / "wrench.json"), port=free_port())
     try:
-        assert page.what_if.fall.value == "not known"
+        assert page.what_if.fall.value == "unknown"
     finally:
         page.stop()
 

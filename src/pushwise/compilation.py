@@ -1,4 +1,4 @@
-"""How kernels are compiled, and Ctrl-C while they run.
+"""How kernels are compiled, how long that takes, and Ctrl-C while they run.
 
 Numba compiles a function when it is first called, for the types it is called with. That takes a
 fraction of a second per function, so that kernels keep to a few rules: no NumPy functions but
@@ -13,11 +13,24 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from time import perf_counter
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core.event import Listener, register
 
-__all__ = ["compiled", "compiled_part", "compiled_sum", "interrupts_held"]
+from pushwise.progress import OnProgress, Progress
+
+__all__ = [
+    "compiled",
+    "compiled_part",
+    "compiled_sum",
+    "compiling_reported",
+    "interrupts_held",
+    "seconds_compiling",
+    "working_clock",
+]
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -66,3 +79,87 @@ def interrupts_held() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if held:
         before(held[0], None)
+
+
+_UNNOTICED = 0.5  # s of compiling about which nothing needs to be said
+
+
+class _CompileClock(Listener):
+    """Measures how long Numba compiles in this process; what the cache holds does not count."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0  # compiling a function compiles those it calls
+        self._began = 0.0
+        self._total = 0.0
+        self.waiting: list[OnProgress] = []
+        """What to call once compiling has become noticeable."""
+
+    def seconds(self) -> float:
+        """Return the time spent compiling until now [s]."""
+        with self._lock:
+            return self._seconds()
+
+    def on_start(self, event: object) -> None:
+        """A compilation begins."""
+        with self._lock:
+            if self._depth == 0:
+                self._began = perf_counter()
+            self._depth += 1
+            told: list[OnProgress] = []
+            if self.waiting and self._seconds() >= _UNNOTICED:
+                told, self.waiting[:] = list(self.waiting), []
+        for progress in told:
+            progress(Progress("compile", "once per installation: about 30 s"))
+
+    def on_end(self, event: object) -> None:
+        """A compilation ends."""
+        with self._lock:
+            if self._depth == 1:
+                self._total += perf_counter() - self._began
+            self._depth = max(self._depth - 1, 0)  # it may have begun before we listened
+
+    def _seconds(self) -> float:
+        return self._total + (perf_counter() - self._began if self._depth else 0.0)
+
+
+@cache
+def _compile_clock() -> _CompileClock:
+    """Start to listen to Numba, once."""
+    clock = _CompileClock()
+    register("numba:compile", clock)  # type: ignore[no-untyped-call]
+    return clock
+
+
+def seconds_compiling() -> float:
+    """Return the time this process has spent compiling since this was first asked for [s].
+
+    What is loaded from the cache is not compiled.
+    """
+    return _compile_clock().seconds()
+
+
+def working_clock() -> float:
+    """Return the time of a clock that stands still while functions are compiled [s].
+
+    Only differences have a meaning: what work takes once everything is compiled.
+    """
+    return perf_counter() - seconds_compiling()
+
+
+@contextmanager
+def compiling_reported(progress: OnProgress) -> Iterator[None]:
+    """Report once, while the block runs, that functions are being compiled.
+
+    Args:
+        progress: Called with the stage "compile" when compiling has taken half a second in this
+            process and is not over; never when the functions are loaded from the cache.
+
+    """
+    waiting = _compile_clock().waiting
+    waiting.append(progress)
+    try:
+        yield
+    finally:
+        if progress in waiting:
+            waiting.remove(progress)

@@ -1,6 +1,6 @@
-"""The `pushwise` command: its commands, a module each, and how it ends.
+"""The `pushwise` command: its commands, a module each, and how they end.
 
-Commands import what they need when they run: `pushwise --help` stays quick.
+Commands import what they need when they run, so that `pushwise --help` stays quick.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 def main() -> None:
-    """Run the command line: exit 0, or with one line on stderr and another code."""
+    """Run the command line; exit with 0, or print one line on stderr and exit with another code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", PushwiseWarning)
@@ -43,7 +43,7 @@ def main() -> None:
         _fail(error.format_message(), error.exit_code)
     except Stopped as stopped:
         _fail(str(stopped), INTERRUPTED)
-    if code == INTERRUPTED:  # which Typer makes of a Ctrl-C that no command has words for
+    if code == INTERRUPTED:  # Typer's answer to a Ctrl-C that the command did not handle
         _fail("stopped.", INTERRUPTED)
     sys.exit(code or 0)
 
@@ -62,7 +62,7 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning of ours as one line on stderr, and any other as Python does."""
+    """Print our own warnings as one line on stderr, and any other as Python does."""
     if issubclass(category, PushwiseWarning):
         text = f"pushwise: note: {' '.join(str(message).split())}"
     else:
@@ -71,7 +71,7 @@ def _warn(
 
 
 def _version(wanted: bool) -> None:
-    """Print the version and stop, when asked to."""
+    """Print the version and exit, when asked to."""
     if wanted:
         typer.echo(f"pushwise {__version__}")
         raise typer.Exit
@@ -80,13 +80,16 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def pushwise(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, metavar="", help="Print the version."
+        ),
     ] = False,
 ) -> None:
-    """Learn what an object weighs where from a few pushes, then slide it where you want it."""
+    """Learn an object's mass and friction distribution from pushes, then slide it to a goal."""
 
 
-# In the order in which a person meets them.
+# In the order in which a new user needs them.
 for command in (slide, scan, record, convert, identify, plan, export, view, bench):
     app.command()(command)
 app.add_typer(experiment, name="experiment")

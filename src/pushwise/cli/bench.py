@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pushwise.cli.options import Json
+from pushwise.cli.options import Json, flag, reports_compiling, takes_options
 
-__all__ = ["bench"]
+__all__ = ["BenchCommand", "bench"]
 
 
-def bench(
+@dataclass(frozen=True, kw_only=True)
+class BenchCommand:
+    """What the command line accepts."""
+
     first_start: Annotated[
-        bool,
-        typer.Option("--first-start", help="Measure only how long the first start compiles."),
-    ] = False,
+        bool, flag("--first-start", "Measure only how long the first start compiles.")
+    ] = False
     against: Annotated[
         Path | None,
         typer.Option(help="With --first-start: folder (src) of another version, to compare."),
-    ] = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    json: Json = False
+
+
+@takes_options
+@reports_compiling
+def bench(asked: BenchCommand) -> None:
     """Measure speed and accuracy on this machine, next to MuJoCo and the paper's LCP.
 
     Example: pushwise bench --json > bench.json
     """
     from pushwise.experiments.bench import run
 
-    typer.echo(run(first=first_start, against=against, json=json))
+    typer.echo(run(first=asked.first_start, against=asked.against, json=asked.json))

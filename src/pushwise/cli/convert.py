@@ -2,65 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pushwise.checks import counted
-from pushwise.cli.options import Json
+from pushwise.cli.options import Json, output_option, takes_options
 from pushwise.errors import PushwiseError
 
-__all__ = ["convert"]
+__all__ = ["ConvertCommand", "convert"]
 
 
-def convert(
+@dataclass(frozen=True, kw_only=True)
+class ConvertCommand:
+    """What the command line accepts."""
+
     files: Annotated[
         list[Path],
-        typer.Argument(
-            help="ROS bags, files of the MIT push dataset, or CSV files, of one object."
-        ),
-    ],
+        typer.Argument(help="ROS bags, MIT push dataset files, or CSV files, all of one object."),
+    ]
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="CSV log to write; a JSON header goes beside it."),
-    ] = None,
-    object_: Annotated[
+        Path | None, output_option("CSV log to write; a JSON header goes next to it.")
+    ] = None
+    object: Annotated[
         str | None, typer.Option("--object", help="Bags: the object's topic, or /tf:frame.")
-    ] = None,
-    finger: Annotated[
-        str | None, typer.Option(help="Bags: the finger's topic, or /tf:frame.")
-    ] = None,
-    wrench: Annotated[str | None, typer.Option(help="Bags: the topic of the force.")] = None,
+    ] = None
+    finger: Annotated[str | None, typer.Option(help="Bags: the finger's topic, or /tf:frame.")] = (
+        None
+    )
+    wrench: Annotated[str | None, typer.Option(help="Bags: the force topic.")] = None
     frame: Annotated[
-        str | None, typer.Option(help="Bags: the table frame, z up; that of the object's poses.")
-    ] = None,
+        str | None,
+        typer.Option(help="Bags: the table frame, z up; by default that of the object's poses."),
+    ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="CSV: what it calls a column, as in x=box_x; once for each."),
-    ] = None,
+        typer.Option(help="CSV: the file's name for a column, as in x=box_x; repeat for others."),
+    ] = None
     unit: Annotated[
         list[str] | None,
-        typer.Option(help="CSV: the unit of columns, as in x,y=mm; once for each unit."),
-    ] = None,
+        typer.Option(help="CSV: the unit of columns, as in x,y=mm; repeat for others."),
+    ] = None
     grid: Annotated[
         Path | None,
         typer.Option(help="JSON file of the object's grid: finds contact, goes into the header."),
-    ] = None,
+    ] = None
     offset: Annotated[
         tuple[float, float, float],
-        typer.Option(help="Pose x y theta of the grid frame in the tracked one, in m and rad."),
-    ] = (0.0, 0.0, 0.0),
+        typer.Option(help="Pose x y theta of the grid frame in the tracked frame, in m and rad."),
+    ] = (0.0, 0.0, 0.0)
     delay: Annotated[
-        float, typer.Option(help="Seconds by which the object is seen late, as by a camera.")
-    ] = 0.0,
+        float, typer.Option(help="Delay of the object's poses, such as a camera's, in seconds.")
+    ] = 0.0
     finger_radius: Annotated[
-        float | None, typer.Option(help="In metres; goes into the header.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Cut the pushes out of recordings and write them as a log; say how good the data is.
+        float | None, typer.Option(help="Radius of the finger, in metres; goes into the header.")
+    ] = None
+    json: Json = False
+
+
+@takes_options
+def convert(asked: ConvertCommand) -> None:
+    """Cut the pushes out of recordings, write them as a log, and assess the data.
 
     Without -o nothing is written. A bag without --object and --finger lists its topics.
 
@@ -74,41 +78,45 @@ def convert(
     from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
     from pushwise.records.recordings.cut_pushes import cut_pushes
 
-    if output is not None:
-        check_new(output)
-    finite_array("--offset", offset, (3,))
-    finite_number("--delay", delay)
-    if finger_radius is not None:
-        positive_number("--finger-radius", finger_radius)
-    topics = BagTopics(object_, finger, wrench, frame)
-    columns = CsvColumns(_pairs("--column", "x=box_x", column), _pairs("--unit", "x,y=mm", unit))
+    if asked.output is not None:
+        check_new(asked.output)
+    finite_array("--offset", asked.offset, (3,))
+    finite_number("--delay", asked.delay)
+    if asked.finger_radius is not None:
+        positive_number("--finger-radius", asked.finger_radius)
+    topics = BagTopics(asked.object, asked.finger, asked.wrench, asked.frame)
+    columns = CsvColumns(
+        _pairs("--column", "x=box_x", asked.column), _pairs("--unit", "x,y=mm", asked.unit)
+    )
     options = next((given for given in (topics, columns) if given != type(given)()), None)
     if options is topics and columns != CsvColumns():
         raise PushwiseError("topics are for ROS bags, --column and --unit for CSV files; give one.")
-    cells = None if grid is None else load_grid(grid)
+    cells = None if asked.grid is None else load_grid(asked.grid)
     with Console(stderr=True).status("Reading"):
-        recordings = [recording for file in files for recording in read_recordings(file, options)]
-        found = cut_pushes(recordings, grid=cells, offset=offset, delay=delay)
-    written = output if found.pushes else None
+        recordings = [
+            recording for file in asked.files for recording in read_recordings(file, options)
+        ]
+        found = cut_pushes(recordings, grid=cells, offset=asked.offset, delay=asked.delay)
+    written = asked.output if found.pushes else None
     if written is not None:
-        provenance = {"converted": [str(file) for file in files], "findings": found.facts()}
-        found.log(cells, finger_radius, provenance).save(written)
-    if json:
+        provenance = {"converted": [str(file) for file in asked.files], "findings": found.facts()}
+        found.log(cells, asked.finger_radius, provenance).save(written)
+    if asked.json:
         facts = {"log": written and str(written), **found.facts()}
         typer.echo(dumps(facts, allow_nan=False))
     else:
         typer.echo(found.summary())
     if not found.pushes:
-        why = "nowhere does the object move while the finger moves straight on"
+        why = "the object never moves while the finger moves along a straight line"
         if found.left_out:
-            why = f"whatever looks like one is left out, first {found.left_out[0]}"
-        raise PushwiseError(f"no push found in {_named(files)}: {why}.")
-    if written is not None and not json:
+            why = f"every candidate was left out, the first: {found.left_out[0]}"
+        raise PushwiseError(f"no push found in {_named(asked.files)}: {why}.")
+    if written is not None and not asked.json:
         typer.echo(f"written to {written}")
 
 
 def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]:
-    """Return options such as x,y=mm as a mapping from each name to what it is."""
+    """Return options such as x,y=mm as a mapping from each name to its value."""
     pairs = {}
     for text in given or []:
         names, sign, value = text.partition("=")
@@ -119,6 +127,8 @@ def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]
 
 
 def _named(files: list[Path]) -> str:
-    """Return the files in words."""
+    """Return a phrase that names the files."""
+    from pushwise.checks import counted
+
     others = counted(len(files) - 1, "other", "others")
     return str(files[0]) if len(files) == 1 else f"{files[0]} and {others}"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pushwise.cli.options import Json
+from pushwise.cli.options import Json, flag, output_option, reports_compiling, takes_options
+
+if TYPE_CHECKING:
+    from pushwise.experiments.sweep import SweepOptions
 
 __all__ = ["experiment"]
 
-Cluster = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler; without it, all cores here.")
-]
-Check = Annotated[
-    float | None, typer.Option(help="Run this share of what is done again, and compare: 0.02.")
-]
+T = TypeVar("T")
 
 experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
 
@@ -29,177 +29,225 @@ def _experiment() -> None:
     """
 
 
-@experiment.command()
-def referee(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for table and figure.")],
-    json: Json = False,
-) -> None:
-    """Make the same pushes in Ideal, MuJoCo and Bullet, beside the exact answer.
+def _command(command: Callable[[T], None]) -> None:
+    """Add a command, which takes its options as one dataclass."""
+    experiment.command()(takes_options(reports_compiling(command)))
+
+
+Models = Annotated[int, typer.Option(help="Random ground truths per object.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepCommand:
+    """The options of every experiment that runs many settings; listed after a command's own."""
+
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler; by default all local cores.")
+    ] = None
+    check: Annotated[
+        float | None,
+        typer.Option(help="Run this fraction of the finished rows again and compare, e.g. 0.02."),
+    ] = None
+    json: Json = False
+
+    def sweep(self, output: Path) -> SweepOptions:
+        """Return where an experiment writes its results, and where it runs."""
+        from pushwise.experiments.sweep import SweepOptions
+
+        return SweepOptions(output, self.cluster, self.check, self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefereeCommand:
+    """What `experiment referee` accepts."""
+
+    output: Annotated[Path, output_option("Folder for the table and the figure.")]
+    json: Json = False
+
+
+@_command
+def referee(asked: RefereeCommand) -> None:
+    """Make the same pushes in Ideal, MuJoCo and Bullet and compare with the exact solution.
 
     Example: pushwise experiment referee -o results/referee
     """
     from pushwise.experiments.referee import run
 
-    typer.echo(run(output, json=json))
+    typer.echo(run(asked.output, json=asked.json))
 
 
-@experiment.command()
-def identification(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 10,
-    splits: Annotated[int, typer.Option(help="Splits of the pushes of each.")] = 10,
-    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 540,
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
-    """Learn nine objects from five pushes each by every method, and predict five others.
+@dataclass(frozen=True, kw_only=True)
+class IdentificationCommand(SweepCommand):
+    """What `experiment identification` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and figures.")]
+    models: Models = 10
+    splits: Annotated[int, typer.Option(help="Splits of the pushes per ground truth.")] = 10
+    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 540
+
+
+@_command
+def identification(asked: IdentificationCommand) -> None:
+    """Identify nine objects from five pushes each with every method, and predict five others.
 
     Example: pushwise experiment identification -o results/identification
     """
     from pushwise.experiments.identification import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    options = SweepOptions(output, cluster, check, json)
-    typer.echo(run(options, models=models, splits=splits, draws=draws))
+    counts = {"models": asked.models, "splits": asked.splits, "draws": asked.draws}
+    typer.echo(run(asked.sweep(asked.output), **counts))
 
 
-@experiment.command()
-def samples(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figure.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object.")] = 10,
-    splits: Annotated[int, typer.Option(help="Choices of the pushes of each.")] = 10,
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
-    """Learn nine objects from one to nine pushes, and predict five others.
+@dataclass(frozen=True, kw_only=True)
+class SamplesCommand(SweepCommand):
+    """What `experiment samples` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and the figure.")]
+    models: Models = 10
+    splits: Annotated[int, typer.Option(help="Choices of the pushes per ground truth.")] = 10
+
+
+@_command
+def samples(asked: SamplesCommand) -> None:
+    """Identify nine objects from one to nine pushes, and predict five others.
 
     Example: pushwise experiment samples -o results/samples
     """
     from pushwise.experiments.samples import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    options = SweepOptions(output, cluster, check, json)
-    typer.echo(run(options, models=models, splits=splits))
+    typer.echo(run(asked.sweep(asked.output), models=asked.models, splits=asked.splits))
 
 
-@experiment.command()
-def heatmaps(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and figures.")],
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
-    """Draw what is learned of nine objects, step by step, beside the truth.
+@dataclass(frozen=True, kw_only=True)
+class HeatmapsCommand(SweepCommand):
+    """What `experiment heatmaps` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and figures.")]
+
+
+@_command
+def heatmaps(asked: HeatmapsCommand) -> None:
+    """Draw what is learned about nine objects, step by step, next to the ground truth.
 
     Example: pushwise experiment heatmaps -o results/heatmaps
     """
     from pushwise.experiments.heatmaps import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(SweepOptions(output, cluster, check, json)))
+    typer.echo(run(asked.sweep(asked.output)))
 
 
-@experiment.command()
-def stability(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the table.")],
-    cases: Annotated[int, typer.Option(help="How many objects to let go.")] = 500,
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
-    """Let objects go at edges and corners in MuJoCo, beside the margin of stability.
+@dataclass(frozen=True, kw_only=True)
+class StabilityCommand(SweepCommand):
+    """What `experiment stability` accepts."""
+
+    output: Annotated[Path, output_option("Folder for the table.")]
+    cases: Annotated[int, typer.Option(help="Number of objects to release.")] = 500
+
+
+@_command
+def stability(asked: StabilityCommand) -> None:
+    """Release objects at edges and corners in MuJoCo and compare with the stability margin.
 
     Example: pushwise experiment stability -o results/stability
     """
     from pushwise.experiments.stability import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(SweepOptions(output, cluster, check, json), cases=cases))
+    typer.echo(run(asked.sweep(asked.output), cases=asked.cases))
 
 
-@experiment.command()
-def planning(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
-    models: Annotated[int, typer.Option(help="Random truths of each object, ideal world.")] = 10,
-    goals: Annotated[int, typer.Option(help="Goals for each.")] = 10,
+@dataclass(frozen=True, kw_only=True)
+class PlanningCommand(SweepCommand):
+    """What `experiment planning` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and the table.")]
+    models: Annotated[
+        int, typer.Option(help="Random ground truths per object, in the ideal world.")
+    ] = 10
+    goals: Annotated[int, typer.Option(help="Goals per ground truth.")] = 10
     part: Annotated[
-        list[str] | None, typer.Option(help="ideal, mujoco, obstacles or goals; all when not given")
-    ] = None,
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
+        list[str] | None,
+        typer.Option(help="ideal, mujoco, obstacles or goals; repeat for several, default all."),
+    ] = None
+
+
+@_command
+def planning(asked: PlanningCommand) -> None:
     """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
 
     Example: pushwise experiment planning -o results/planning
     """
     from pushwise.experiments.planning import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    options = SweepOptions(output, cluster, check, json)
-    typer.echo(run(options, models=models, goals=goals, parts=tuple(part or ())))
+    parts = tuple(asked.part or ())
+    counts = {"models": asked.models, "goals": asked.goals}
+    typer.echo(run(asked.sweep(asked.output), **counts, parts=parts))
 
 
-@experiment.command()
-def pregrasp(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
-    trials: Annotated[int, typer.Option(help="Of each object, world and variant.")] = 16,
-    cluster: Cluster = None,
-    check: Check = None,
-    json: Json = False,
-) -> None:
-    """Slide nine objects to the edge and grasp them; the hammer also as the paper's rivals would.
+@dataclass(frozen=True, kw_only=True)
+class PregraspCommand(SweepCommand):
+    """What `experiment pregrasp` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and the table.")]
+    trials: Annotated[int, typer.Option(help="Trials per object, world and variant.")] = 16
+
+
+@_command
+def pregrasp(asked: PregraspCommand) -> None:
+    """Slide nine objects to the edge and grasp them; the hammer also with the paper's baselines.
 
     Example: pushwise experiment pregrasp -o results/pregrasp
     """
     from pushwise.experiments.pregrasp import run
-    from pushwise.experiments.sweep import SweepOptions
 
-    typer.echo(run(SweepOptions(output, cluster, check, json), trials=trials))
+    typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
 
 
-@experiment.command()
-def real(
-    data: Annotated[Path, typer.Argument(help="Folder with tables of real pushes.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for rows and table.")],
+@dataclass(frozen=True, kw_only=True)
+class RealCommand:
+    """What `experiment real` accepts."""
+
+    data: Annotated[Path, typer.Argument(help="Folder with tables of real pushes.")]
+    output: Annotated[Path, output_option("Folder for rows and table.")]
     pushes: Annotated[
-        list[int] | None, typer.Option(help="Learn from so many; 0 for a fifth of a set.")
-    ] = None,
+        list[int] | None,
+        typer.Option(help="Number of pushes to learn from, 0 for a fifth of a set; repeatable."),
+    ] = None
     draws: Annotated[
-        int, typer.Option(help="Choices of the pushes learned from: the first, then random.")
-    ] = 3,
-    only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = "",
+        int, typer.Option(help="Choices of the pushes to learn from: the first ones, then random.")
+    ] = 3
+    only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = ""
     outline: Annotated[
         Path | None,
         typer.Option(
             help="JSON file of the object's corners, pairs x, y in metres in the tracked frame, or "
             "of its grid; for sets whose files state none."
         ),
-    ] = None,
+    ] = None
     radius: Annotated[
         float | None,
-        typer.Option(help="Of the finger, in metres; for sets whose files state none."),
-    ] = None,
-    ablate: Annotated[
-        bool, typer.Option("--ablate", help="Also learn without each addition to the model.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Learn from real pushes of other laboratories and predict the rest, beside their own.
+        typer.Option(help="Radius of the finger, in metres, for sets whose files state none."),
+    ] = None
+    ablate: Annotated[bool, flag("--ablate", "Also learn without each addition to the model.")] = (
+        False
+    )
+    json: Json = False
+
+
+@_command
+def real(asked: RealCommand) -> None:
+    """Learn from other laboratories' real pushes, predict the rest, and compare with their models.
 
     Example: pushwise experiment real data/mit_push -o results/real --only window10_90 --pushes 10
     """
     from pushwise.experiments.real.experiment import COUNTS, RealOptions, run
 
     options = RealOptions(
-        counts=tuple(pushes) if pushes else COUNTS,
-        draws=draws,
-        only=only,
-        outline=outline,
-        radius=radius,
-        ablate=ablate,
-        json=json,
+        counts=tuple(asked.pushes) if asked.pushes else COUNTS,
+        draws=asked.draws,
+        only=asked.only,
+        outline=asked.outline,
+        radius=asked.radius,
+        ablate=asked.ablate,
+        json=asked.json,
     )
-    typer.echo(run(data, output, options, lambda news: typer.echo(news.text, err=True)))
+    typer.echo(run(asked.data, asked.output, options, lambda news: typer.echo(news.text, err=True)))

@@ -2,45 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pushwise.cli.options import Force, Json, check_outputs
+from pushwise.cli.options import (
+    Force,
+    Json,
+    ModelFile,
+    check_outputs,
+    flag,
+    output_option,
+    takes_options,
+)
 
-__all__ = ["export"]
+__all__ = ["ExportCommand", "export"]
 
 
-def export(
-    model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="File: .xml (MJCF), .urdf or .sdf.")
-    ],
+@dataclass(frozen=True, kw_only=True)
+class ExportCommand:
+    """What the command line accepts."""
+
+    model: ModelFile
+    output: Annotated[Path, output_option("File to write: .xml (MJCF), .urdf or .sdf.")]
     lumped: Annotated[
-        bool, typer.Option("--lumped", help="MJCF of one mass and friction, not cell by cell.")
-    ] = False,
-    force: Force = False,
-    json: Json = False,
-) -> None:
+        bool, flag("--lumped", "MJCF: one mass and one friction instead of one per cell.")
+    ] = False
+    force: Force = False
+    json: Json = False
+
+
+@takes_options
+def export(asked: ExportCommand) -> None:
     """Write a model for MuJoCo, PyBullet or Gazebo, with a valid inertia.
 
     Example: pushwise export model.json -o object.xml
     """
-    check_outputs(output, force=force)
+    check_outputs(asked.output, force=asked.force)
     from pushwise.export.formats import format_of, write
     from pushwise.export.solid import Solid
     from pushwise.model_files import load_model
 
-    kind = format_of(output)
-    found, known = load_model(model)
-    write(found, output, lumped=lumped)
+    kind = format_of(asked.output)
+    found, known = load_model(asked.model)
+    write(found, asked.output, lumped=asked.lumped)
     solid = Solid.of(found)
     guessed = known is not None and known.total_mass_std is None
-    if json:
+    if asked.json:
         facts = {
-            "file": str(output),
+            "file": str(asked.output),
             "format": kind,
             "mass": solid.mass,
             "mass_determined": not guessed,
@@ -52,13 +65,13 @@ def export(
         return
     x, y, z = 1e3 * solid.centre
     typer.echo(
-        f"{output}: {kind}, {solid.mass:.3f} kg, centre of mass ({x:.1f}, {y:.1f}, {z:.1f}) mm, "
-        f"mean friction {solid.friction:.2f}"
+        f"{asked.output}: {kind}, {solid.mass:.3f} kg, "
+        f"centre of mass ({x:.1f}, {y:.1f}, {z:.1f}) mm, mean friction {solid.friction:.2f}"
     )
     if known is not None and not known.learned:
-        typer.echo("nothing was learned: masses and frictions are assumed, the same everywhere")
+        typer.echo("nothing was learned: mass and friction are assumed to be uniform")
     elif guessed:
         typer.echo(
-            "the pushes did not determine the total mass: only its pattern was learned, "
+            "the pushes did not determine the total mass: only its distribution was learned, "
             "and forces in a simulator will be off by a common factor"
         )

@@ -2,91 +2,143 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pushwise.checks import counted
-from pushwise.cli.options import Force, Json, Stopped, check_outputs
+from pushwise.cli.options import (
+    Force,
+    Json,
+    Seed,
+    Stopped,
+    check_outputs,
+    flag,
+    output_option,
+    reports_compiling,
+    takes_options,
+)
 from pushwise.errors import PushwiseError
+from pushwise.progress import Progress
 
-__all__ = ["identify"]
+if TYPE_CHECKING:
+    from pushwise.identification.prior import Prior
+    from pushwise.physics.push import Finger
+    from pushwise.shape.grid import CellGrid
+
+__all__ = ["METHODS", "IdentifyCommand", "identify"]
+
+METHODS = (
+    "refine, convex, feet, descent, random, weighted, finite-differences, cma-es, nelder-mead or "
+    "autograd"
+)
+"""The methods, as the help lists them; importing their module would make it slow."""
 
 
-def identify(
-    grid: Annotated[Path, typer.Argument(help="JSON file of a grid, a scan or a model.")],
-    logs: Annotated[list[Path], typer.Argument(help="CSV files of pushes of that object.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="JSON file for the model.")],
-    method: Annotated[str, typer.Option(help="How; a wrong name lists them all.")] = "refine",
+@dataclass(frozen=True, kw_only=True)
+class IdentifyCommand:
+    """What the command line accepts."""
+
+    grid: Annotated[Path, typer.Argument(help="JSON file of a grid, a scan or a model.")]
+    logs: Annotated[list[Path], typer.Argument(help="CSV logs of pushes of that object.")]
+    output: Annotated[Path, output_option("JSON file for the model.")]
+    method: Annotated[str, typer.Option(help=f"Method: {METHODS}.")] = "refine"
     holdout: Annotated[
-        float, typer.Option(help="Share of the pushes, the last ones, kept to test the model.")
-    ] = 0.0,
-    budget: Annotated[float, typer.Option(help="Simulations a searching method may use.")] = 50.0,
-    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
+        float,
+        typer.Option(help="Fraction of the pushes, the last ones, held out to test the model."),
+    ] = 0.0
+    budget: Annotated[
+        float,
+        typer.Option(help="Simulations of all pushes that a search method may use."),
+    ] = 50.0
+    seed: Seed = 0
     finger_radius: Annotated[
-        float | None, typer.Option(help="In metres; as the log says, or 0.01.")
-    ] = None,
-    finger_friction: Annotated[float, typer.Option(help="A first guess of it.")] = 0.3,
+        float | None,
+        typer.Option(help="Radius of the finger, in metres; by default that of the log, or 0.01."),
+    ] = None
+    finger_friction: Annotated[
+        float, typer.Option(help="First guess of the finger's friction.")
+    ] = 0.3
     finger_height: Annotated[
-        float, typer.Option(help="Of the contact above the table, in metres.")
-    ] = 0.0,
+        float, typer.Option(help="Height of the contact above the table, in metres.")
+    ] = 0.0
     friction_spread: Annotated[
-        float | None, typer.Option(help="Share by which friction varies over the object; 0.05.")
-    ] = None,
+        float | None,
+        typer.Option(help="Relative variation of friction over the object; by default 0.05."),
+    ] = None
     unbounded_friction: Annotated[
-        bool, typer.Option("--unbounded-friction", help="Friction may vary by any share.")
-    ] = False,
+        bool, flag("--unbounded-friction", "Let friction vary without a bound.")
+    ] = False
     centre: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Centre of mass, if known to a millimetre: x y in metres, grid frame."),
-    ] = None,
+        typer.Option(help="Centre of mass x y in metres, grid frame, if known to a millimetre."),
+    ] = None
     plot: Annotated[
         Path | None, typer.Option(help="Picture of mass, friction load and uncertainty.")
-    ] = None,
-    force: Force = False,
-    json: Json = False,
-) -> None:
-    """Find what an object weighs where, and where it rubs, from pushes.
+    ] = None
+    force: Force = False
+    json: Json = False
+
+    def finger(self, radius: float | None) -> Finger:
+        """Return the finger; radius: the one that the log states, if any [m]."""
+        from pushwise.physics.push import Finger
+
+        radius = self.finger_radius if self.finger_radius is not None else radius
+        radius = Finger().radius if radius is None else radius
+        return Finger(radius, self.finger_friction, self.finger_height)
+
+    def prior(self) -> Prior:
+        """Return what is believed about the object before any push."""
+        from pushwise.identification.prior import Prior
+
+        prior = Prior(centre=self.centre)
+        if self.unbounded_friction or self.friction_spread is not None:
+            prior = replace(prior, friction_spread=self.friction_spread)
+        return prior
+
+    def check_height(self, cells: CellGrid) -> None:
+        """Refuse a finger above the object."""
+        highest = float(cells.heights.max())
+        if self.finger_height > highest:
+            raise PushwiseError(
+                f"--finger-height {self.finger_height:g} m is above the object, which is at most "
+                f"{highest:g} m high according to {self.grid.name}; give it in metres."
+            )
+
+
+@takes_options
+@reports_compiling
+def identify(asked: IdentifyCommand) -> None:
+    """Find the mass and friction distribution of an object from pushes.
 
     Ctrl-C stops early and leaves the best model so far in the output file.
 
     Example: pushwise identify grid.json log.csv -o model.json --holdout 0.5 --plot maps.png
     """
-    check_outputs(output, plot, force=force)
-    if unbounded_friction and friction_spread is not None:
+    output, method = asked.output, asked.method
+    check_outputs(output, asked.plot, force=asked.force)
+    if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
-    if finger_height > 0.0 and method in ("convex", "autograd"):
+    if asked.finger_height > 0.0 and method in ("convex", "autograd"):
         raise PushwiseError(
             f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
         )
+    from pushwise.checks import counted
     from pushwise.identification.holdout import end_distance, split, uniform_model
     from pushwise.identification.identify import UNLIMITED, stopped_at
     from pushwise.identification.identify import identify as run
-    from pushwise.identification.prior import Prior
     from pushwise.model_files import load_grid, save
-    from pushwise.physics.push import Finger
     from pushwise.records.log import load_logs
     from pushwise.show.status_line import Identifying
 
-    cells = load_grid(grid)
-    highest = float(cells.heights.max())
-    if finger_height > highest:
-        raise PushwiseError(
-            f"--finger-height {finger_height:g} m is above the object, which is at most "
-            f"{highest:g} m high by {grid.name}; give it in metres."
-        )
-    log = load_logs(logs, cells)
-    learn, test = split(log, holdout)
-    radius = finger_radius if finger_radius is not None else log.finger_radius
-    radius = Finger().radius if radius is None else radius
-    finger = Finger(radius, finger_friction, finger_height)
-    prior = Prior(centre=centre)
-    if unbounded_friction or friction_spread is not None:
-        prior = replace(prior, friction_spread=friction_spread)
-    with Identifying(budget=None if method in UNLIMITED else budget) as progress:
+    cells = load_grid(asked.grid)
+    asked.check_height(cells)
+    log = load_logs(asked.logs, cells)
+    learn, test = split(log, asked.holdout)
+    finger, prior = asked.finger(log.finger_radius), asked.prior()
+    with Identifying(budget=None if method in UNLIMITED else asked.budget) as line:
         try:
             found = run(
                 cells,
@@ -94,36 +146,43 @@ def identify(
                 method=method,
                 finger=finger,
                 prior=prior,
-                budget=budget,
-                seed=seed,
-                callback=progress.update,
+                budget=asked.budget,
+                seed=asked.seed,
+                callback=lambda step, model: line.update(
+                    Progress(
+                        "identify",
+                        f"error {1e3 * step.error:.1f} mm",
+                        step.simulations,
+                        result=model,
+                    )
+                ),
             )
         except KeyboardInterrupt:
             found = None
     if found is None:
-        if progress.best is None:
+        if line.best is None:
             raise Stopped("stopped before there was a model; nothing is written.")
-        stopped = stopped_at(progress.best, learn, finger=finger, prior=prior, method=method)
-        save(progress.best, output, known=stopped.known)
-        raise Stopped(f"stopped; {output} holds the best model so far, {progress.words()}.")
+        stopped = stopped_at(line.best, learn, finger=finger, prior=prior, method=method)
+        save(line.best, output, known=stopped.known)
+        raise Stopped(f"stopped; {output} holds the best model so far, {line.words()}.")
     save(found.model, output, known=found.known)
-    if plot is not None:
+    if asked.plot is not None:
         from pushwise.show.figures import plot_maps
 
-        plot_maps(found, plot)
+        plot_maps(found, asked.plot)
     tested = {}
     if test:
         uniform = end_distance(uniform_model(cells, prior), test, finger)
         error = end_distance(found.model, test, found.finger)
         tested = {"pushes": len(test), "error": error, "uniform_error": uniform}
-    if json:
+    if asked.json:
         facts = {"model": str(output), **found.facts(), "holdout": tested or None}
         typer.echo(dumps(facts))
         return
     typer.echo(found.summary())
     if tested:
         typer.echo(
-            f"on {counted(len(test), 'push', 'pushes')} held out, predicted ends are "
-            f"{1e3 * error:.1f} mm from the observed ones (the same stuff everywhere: "
+            f"on {counted(len(test), 'push', 'pushes')} held out, predicted final poses are "
+            f"{1e3 * error:.1f} mm from the observed ones (uniform baseline: "
             f"{1e3 * uniform:.1f} mm)"
         )

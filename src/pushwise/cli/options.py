@@ -1,46 +1,136 @@
-"""What commands share: options, how they check what they write, and how they stop.
+"""What the commands share: options, how a dataclass becomes them, and how commands end.
 
-Tables and obstacles from the command line: JSON files of polygons.
+A command takes one frozen dataclass. Its fields, annotated with Typer's options and arguments, are
+what the command line accepts; `takes_options` unfolds them for Typer.
 """
 
 from __future__ import annotations
 
-import json
+import functools
+import inspect
 import os
-import re
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import simple_polygon
-from pushwise.physics.model import Table
-from pushwise.typing import Array
 
-__all__ = ["INTERRUPTED", "Force", "Json", "Stopped", "check_outputs", "load_polygons", "table_of"]
+__all__ = [
+    "INTERRUPTED",
+    "OBJECTS",
+    "Force",
+    "Json",
+    "ModelFile",
+    "Seed",
+    "Stopped",
+    "WorldName",
+    "WorldOption",
+    "check_outputs",
+    "flag",
+    "output_option",
+    "reports_compiling",
+    "takes_options",
+]
 
 INTERRUPTED = 130
 """The exit code of a command stopped by Ctrl-C, as shells have it: 128 and the signal's number."""
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+OBJECTS = "box, hammer, book, clamp, crimp, wrench, snack, spray-gun, toothpaste"
+"""The paper's nine objects, as the help lists them; importing their module would make it slow."""
+
+T = TypeVar("T")
 
 
 class Stopped(Exception):
     """Ctrl-C was pressed; the message says what is left of the work."""
 
 
+def takes_options(command: Callable[[T], None]) -> Callable[..., None]:
+    """Let Typer call a command that takes one dataclass, a field per option or argument.
+
+    The help lists the fields in their order, inherited ones last. The dataclass is declared with
+    `kw_only=True`, so that it may state required fields after optional ones.
+    """
+    hints = get_type_hints(command)
+    kind: Any = hints[next(iter(inspect.signature(command).parameters))]
+    types = get_type_hints(kind, include_extras=True)
+    own = inspect.get_annotations(kind)
+    declared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=types[field.name],
+        )
+        for field in sorted(fields(kind), key=lambda field: field.name not in own)
+    ]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        command(kind(**given))
+
+    called.__signature__ = inspect.Signature(declared)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in declared}
+    return called
+
+
+def reports_compiling(command: Callable[[T], None]) -> Callable[[T], None]:
+    """Let a command say so on stderr when it has to compile the physics first."""
+
+    @functools.wraps(command)
+    def reporting(asked: T) -> None:
+        from pushwise.compilation import compiling_reported
+        from pushwise.show.status_line import say_compiling
+
+        with compiling_reported(say_compiling):
+            command(asked)
+
+    return reporting
+
+
+def flag(name: str, help: str) -> Any:
+    """Return a switch such as --json, which takes no value."""
+    return typer.Option(name, help=help, metavar="")
+
+
+def output_option(help: str) -> Any:
+    """Return -o, --output; what it names differs from command to command."""
+    return typer.Option("-o", "--output", help=help)
+
+
+class WorldName(StrEnum):
+    """Where an object is pushed."""
+
+    MUJOCO = "mujoco"
+    IDEAL = "ideal"
+    BULLET = "bullet"
+
+
+Force = Annotated[bool, flag("--force", "Overwrite existing files.")]
+Json = Annotated[bool, flag("--json", "Print one JSON object.")]
+ModelFile = Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+WorldOption = Annotated[WorldName, typer.Option(help="Simulator to push in.")]
+
+
 def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool) -> None:
     """Refuse files that cannot be written, or exist, before any work is done.
 
-    plot: a picture, whose ending says in which format.
+    Args:
+        output: The file to write.
+        plot: A picture to write; its suffix says in which format.
+        force: Whether existing files may be overwritten.
+
     """
     for path in (output, plot):
         if path is None:
             continue
         if path.is_dir():
-            raise PushwiseError(f"{path} cannot be written: it is a folder; give a file's name.")
+            raise PushwiseError(f"{path} cannot be written: it is a folder; give a file name.")
         if path.exists() and not force:
             raise PushwiseError(f"{path} exists; add --force to overwrite it.")
         if not path.parent.is_dir():
@@ -55,36 +145,3 @@ def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool)
             raise PushwiseError(
                 f"{plot} cannot be written: a picture's name must end in .{', .'.join(endings)}."
             )
-
-
-def load_polygons(path: Path | str) -> list[Array]:
-    """Read obstacles, polygons (k, 2) each [m], from a JSON file that lists them."""
-    listed = _list(path, "a list of polygons")
-    return [simple_polygon(f"{path}: obstacles[{i}]", each) for i, each in enumerate(listed)]
-
-
-def table_of(words: str) -> Table:
-    """Return a table from its size around the origin, as in "1.0x0.7" [m], or from a JSON file.
-
-    The file holds the corners of a polygon, [[x, y], ...] in metres.
-    """
-    if size := re.fullmatch(r"([0-9.eE+-]+)x([0-9.eE+-]+)", words):
-        try:
-            width, depth = map(float, size.groups())
-        except ValueError:
-            raise PushwiseError(f"table must be WIDTHxDEPTH in metres; got {words!r}.") from None
-        return Table.rectangle(width, depth)
-    return Table(simple_polygon(f"{words}: table", _list(words, "the corners of a polygon")))
-
-
-def _list(path: Path | str, what: str) -> list[Any]:
-    """Return the list that a JSON file holds."""
-    try:
-        listed = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
-    if not isinstance(listed, list):
-        raise PushwiseError(f"{path} must hold {what}; it is {listed!r:.40}.")
-    return listed

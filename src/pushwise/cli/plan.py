@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pushwise.checks import counted
-from pushwise.cli.options import Force, Json, check_outputs
+from pushwise.cli.options import (
+    Force,
+    Json,
+    ModelFile,
+    Seed,
+    check_outputs,
+    flag,
+    output_option,
+    reports_compiling,
+    takes_options,
+)
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
@@ -17,83 +27,92 @@ if TYPE_CHECKING:
 
     from pushwise.planning.plan import Plan
 
-__all__ = ["plan"]
+__all__ = ["PlanCommand", "plan"]
 
 
-def plan(
-    model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="JSON file for the plan.")],
+@dataclass(frozen=True, kw_only=True)
+class PlanCommand:
+    """What the command line accepts."""
+
+    model: ModelFile
+    output: Annotated[Path, output_option("JSON file for the plan.")]
     start: Annotated[
-        tuple[float, float, float], typer.Option(help="Pose x y theta now, in m and rad.")
-    ] = (0.0, 0.0, 0.0),
+        tuple[float, float, float], typer.Option(help="Current pose x y theta, in m and rad.")
+    ] = (0.0, 0.0, 0.0)
     goal: Annotated[
-        tuple[float, float, float] | None, typer.Option(help="Pose x y theta to reach.")
-    ] = None,
-    edge: Annotated[
-        bool, typer.Option("--edge", help="Choose a goal with a graspable overhang.")
-    ] = False,
-    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
-    grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
+        tuple[float, float, float] | None,
+        typer.Option(help="Pose x y theta to reach, in m and rad."),
+    ] = None
+    edge: Annotated[bool, flag("--edge", "Choose a goal with a graspable overhang.")] = False
+    overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = 0.05
+    grasp_width: Annotated[float, typer.Option(help="Opening of the hand, in metres.")] = 0.08
     table: Annotated[
         str,
         typer.Option(
             help="Width x depth around the origin, in m, or a JSON file: corners [\\[x, y], ...]."
         ),
-    ] = "1.0x0.7",
+    ] = "1.0x0.7"
     obstacles: Annotated[
-        Path | None, typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in m.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
+        Path | None,
+        typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in metres."),
+    ] = None
+    method: Annotated[str, typer.Option(help="Search: batch, gradient or exhaustive.")] = "batch"
     time_limit: Annotated[
-        float, typer.Option(help="Seconds that a way to one goal may take.")
-    ] = 10.0,
-    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
-    force: Force = False,
-    json: Json = False,
-) -> None:
+        float, typer.Option(help="Seconds that planning to one goal may take.")
+    ] = 10.0
+    seed: Seed = 0
+    plot: Annotated[Path | None, typer.Option(help="Picture of the plan.")] = None
+    force: Force = False
+    json: Json = False
+
+
+@takes_options
+@reports_compiling
+def plan(asked: PlanCommand) -> None:
     """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
 
     Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
     """
-    check_outputs(output, plot, force=force)
-    if (goal is None) != edge:
+    check_outputs(asked.output, asked.plot, force=asked.force)
+    if (asked.goal is None) != asked.edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
-    from pushwise.cli.options import load_polygons, table_of
+    from pushwise.checks import counted
+    from pushwise.cli.polygon_files import load_polygons, table_of
     from pushwise.model_files import load_model
     from pushwise.planning.goals import choose_goal, first_with_a_way
     from pushwise.planning.plan import plan as make
+    from pushwise.show.quantities import probability
 
-    found, known = load_model(model)
-    top = table_of(table)
-    blocks = [] if obstacles is None else load_polygons(obstacles)
+    found, known = load_model(asked.model)
+    top = table_of(asked.table)
+    blocks = [] if asked.obstacles is None else load_polygons(asked.obstacles)
 
     def way_to(pose: ArrayLike) -> Plan:
         return make(
             found,
-            start,
+            asked.start,
             pose,
             top,
             obstacles=blocks,
-            method=method,
-            time_limit=time_limit,
+            method=asked.method,
+            time_limit=asked.time_limit,
             known=known,
-            seed=seed,
+            seed=asked.seed,
         )
 
-    said, at_edge = "", None
+    said, at_edge, goal = "", None, asked.goal
     if goal is not None:
         made = way_to(goal)
     else:
         best = choose_goal(
             found,
             top,
-            overhang=overhang,
-            grasp_width=grasp_width,
+            overhang=asked.overhang,
+            grasp_width=asked.grasp_width,
             obstacles=blocks,
-            start=start,
+            start=asked.start,
             known=known,
-            seed=seed,
+            seed=asked.seed,
         )
         goals = (best, *best.alternatives)
         at, made = first_with_a_way(goals, way_to)
@@ -101,28 +120,28 @@ def plan(
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
         assumed = known is not None and not known.learned
         fall = (
-            "chance of a fall not known: nothing was learned"
+            "fall risk unknown: nothing was learned"
             if assumed
-            else f"falls with p = {chosen.fall_probability:.2g}"
+            else f"fall risk {probability(chosen.fall_probability)}"
         )
         if known is None:
-            fall += " (the file does not say how well the model is known: taken as certain)"
+            fall += " (the file states no uncertainty: the model is taken as certain)"
         at_edge = {
             "overhang": chosen.overhang,
             "fall_probability": None if assumed else chosen.fall_probability,
         }
         said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
-    made.save(output)
-    if plot is not None:
+    made.save(asked.output)
+    if asked.plot is not None:
         from pushwise.show.figures import plot_plan
 
-        plot_plan(made, found.grid, top, plot, obstacles=blocks)
-    typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if json else made.table())
-    if not json:
+        plot_plan(made, found.grid, top, asked.plot, obstacles=blocks)
+    typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if asked.json else made.table())
+    if not asked.json:
         x, y, theta = goal
         typer.echo(
-            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}: "
-            f"{counted(len(made.pushes), 'push', 'pushes')}, "
-            f"{1e3 * made.error:.1f} mm from it, {made.simulations} simulations, "
-            f"{made.seconds:.2f} s"
+            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}; "
+            f"{counted(len(made.pushes), 'push', 'pushes')} planned, "
+            f"ending {1e3 * made.error:.1f} mm from the goal "
+            f"({made.simulations} simulations, {made.seconds:.2f} s)"
         )

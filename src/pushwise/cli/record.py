@@ -2,60 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pushwise.checks import counted
-from pushwise.cli.options import Json
-from pushwise.cli.slide import World
+from pushwise.cli.options import (
+    OBJECTS,
+    Json,
+    Seed,
+    WorldName,
+    WorldOption,
+    output_option,
+    reports_compiling,
+    takes_options,
+)
+from pushwise.progress import Progress
 
-__all__ = ["record"]
+__all__ = ["RecordCommand", "record"]
 
 
-def record(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="CSV file; a JSON header goes beside it.")
-    ],
-    thing: Annotated[str, typer.Option("--object", help="One of the paper's nine objects.")],
-    world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
-    pushes: Annotated[int, typer.Option(help="How many pushes the log shall have.")] = 10,
-    seed: Annotated[int, typer.Option(help="Decides every push.")] = 0,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RecordCommand:
+    """What the command line accepts."""
+
+    output: Annotated[Path, output_option("CSV file to write; a JSON header goes next to it.")]
+    thing: Annotated[str, typer.Option("--object", help=f"Object to push: {OBJECTS}.")]
+    world: WorldOption = WorldName.MUJOCO
+    pushes: Annotated[int, typer.Option(help="Number of pushes in the log.")] = 10
+    seed: Seed = 0
+    json: Json = False
+
+
+@takes_options
+@reports_compiling
+def record(asked: RecordCommand) -> None:
     """Push an object at random, keeping it on the table, and log what happens.
 
     A log that was cut short is continued; a file that holds anything else is left alone.
 
     Example: pushwise record --world mujoco --object hammer --pushes 10 --seed 1 -o log.csv
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from pushwise import objects, worlds
+    from pushwise.checks import counted
+    from pushwise.show.status_line import PushBar
     from pushwise.sliding.record_pushes import record as record_pushes
     from pushwise.worlds.random_scene import WORLDS
 
-    drawn = objects.load(thing)
-    place = getattr(worlds, WORLDS[world])(drawn)
-    console = Console(stderr=True)
-    # A bar that nobody sees would still leave an empty line.
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"Pushing the {thing}", total=pushes)
+    drawn = objects.load(asked.thing)
+    place = getattr(worlds, WORLDS[asked.world])(drawn)
+    with PushBar(f"Pushing the {asked.thing}", asked.pushes) as bar:
         log = record_pushes(
             place,
-            output,
+            asked.output,
             grid=drawn.grid,
-            pushes=pushes,
-            seed=seed,
+            pushes=asked.pushes,
+            seed=asked.seed,
             noise=place.noise,
-            provenance={"world": world.value, "object": thing},
-            on_push=lambda done: progress.update(task, completed=done),
+            provenance={"world": asked.world.value, "object": asked.thing},
+            on_push=lambda done: bar.update(Progress("record", done=done, total=asked.pushes)),
         )
-    if json:
-        facts = {"log": str(output), "world": world.value, "object": thing}
+    if asked.json:
+        facts = {"log": str(asked.output), "world": asked.world.value, "object": asked.thing}
         typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
     else:
-        typer.echo(f"{output}: {counted(len(log), 'push', 'pushes')} of the {thing}")
+        typer.echo(f"{asked.output}: {counted(len(log), 'push', 'pushes')} of the {asked.thing}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -10,76 +11,90 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pushwise.cli.options import Json, Stopped
+from pushwise.cli.options import (
+    OBJECTS,
+    Json,
+    Stopped,
+    WorldName,
+    WorldOption,
+    flag,
+    output_option,
+    reports_compiling,
+    takes_options,
+)
 from pushwise.errors import PushwiseError
+from pushwise.progress import Progress
 
 if TYPE_CHECKING:
     from pushwise.sliding.outcome import Outcome
 
-__all__ = ["slide"]
+__all__ = ["SlideCommand", "slide"]
 
 
-class World(StrEnum):
-    """Where the object is pushed."""
+@dataclass(frozen=True, kw_only=True)
+class SlideCommand:
+    """What the command line accepts."""
 
-    MUJOCO = "mujoco"
-    IDEAL = "ideal"
-    BULLET = "bullet"
-
-
-def slide(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="OBJECT|FILE", help="One of the paper's nine objects, or a scan of your own."
+            metavar="OBJECT|FILE", help=f"One of {OBJECTS}; or a scan, grid or model of your own."
         ),
-    ],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the run; slide-OBJECT.")
-    ] = None,
-    world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
-    explore: Annotated[int, typer.Option(help="Pushes to learn from.")] = 5,
-    seed: Annotated[int, typer.Option(help="Decides masses, pose and noise.")] = 0,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite the run in the folder.")
-    ] = False,
-    json: Json = False,
-) -> None:
+    ]
+    output: Annotated[Path | None, output_option("Folder of the run; by default slide-OBJECT.")] = (
+        None
+    )
+    world: WorldOption = WorldName.MUJOCO
+    explore: Annotated[int, typer.Option(help="Number of pushes to learn from.")] = 5
+    seed: Annotated[
+        int, typer.Option(help="Random seed, for masses and friction, start pose and noise.")
+    ] = 0
+    force: Annotated[bool, flag("--force", "Overwrite the run in the folder.")] = False
+    json: Json = False
+
+
+@takes_options
+@reports_compiling
+def slide(asked: SlideCommand) -> None:
     """Slide an unknown object to the table's edge and grasp it there, in simulation.
 
-    Look, push a few times, learn what weighs where, choose a goal where it does not fall, push it
-    there, grasp. The object gets masses that nobody knows. The folder holds a report and all that
-    was found. A run that was stopped is taken up by the same command.
+    Look at it, push it a few times, learn its mass and friction distribution, choose a goal where
+    it does not fall, push it there, grasp it. Its masses and frictions are drawn at random and kept
+    from the method. The folder holds a report and all results. Run the same command again to resume
+    a run that was stopped.
 
     Example: pushwise slide hammer -o hammer-run
     """
-    from threadpoolctl import threadpool_limits
-
     from pushwise.physics.model import Table
-    from pushwise.show.slide_progress import Sliding, summary
+    from pushwise.show.status_line import Sliding, summary
     from pushwise.sliding.outcome import Settings
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
     from pushwise.worlds.random_scene import random_world
 
-    folder = Path(f"slide-{Path(what).stem}") if output is None else output
+    what, world = asked.what, asked.world.value
+    folder = Path(f"slide-{Path(what).stem}") if asked.output is None else asked.output
     table = Table()
-    place = random_world(what, table, world=world.value, seed=seed)
-    about = {"object": what, "world": world.value, **_content(what)}
-    # Of matrices this small, more threads only wait for each other.
-    with threadpool_limits(limits=1), Sliding() as progress:
+    place = random_world(what, table, world=world, seed=asked.seed)
+    about = {"object": what, "world": world, **_content(what)}
+    with _one_thread(), Sliding() as line:
         try:
             outcome = run(
                 place,
                 table,
-                settings=Settings(explore=explore, seed=seed),
-                journal=RunFolder(folder, about, force=force, tell=progress.tell),
+                settings=Settings(explore=asked.explore, seed=asked.seed),
+                journal=RunFolder(
+                    folder,
+                    about,
+                    force=asked.force,
+                    tell=lambda phase, words: line.update(Progress(phase, words)),
+                ),
             )
         except KeyboardInterrupt:
-            raise Stopped("stopped; the same command goes on from here.") from None
-        progress.say("writing the report")
+            raise Stopped("stopped; run the same command again to resume.") from None
+        line.say("writing the report")
         _write_rest(outcome, folder, Path(what).stem)
-    if json:
+    if asked.json:
         typer.echo(dumps({"folder": str(folder), **facts(outcome)}))
     else:
         typer.echo(summary(outcome, folder))
@@ -87,8 +102,21 @@ def slide(
         raise PushwiseError(outcome.verdict)
 
 
+def _one_thread() -> AbstractContextManager[object]:
+    """Return a block in which linear algebra uses one thread, where threadpoolctl is installed.
+
+    With matrices this small, more threads only wait for each other.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    limited: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limited
+
+
 def _content(what: str) -> dict[str, str]:
-    """Return what tells a file from another of the same name; nothing for one of the objects."""
+    """Return the checksum that identifies a file; nothing for one of the nine objects."""
     from pushwise import objects
 
     if what in objects.names:

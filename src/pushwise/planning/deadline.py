@@ -1,8 +1,11 @@
-"""A time limit that everything in planning looks at before it does what takes time."""
+"""A time limit that everything in planning looks at before it does what takes time.
+
+Time spent compiling does not count.
+"""
 
 from __future__ import annotations
 
-from time import perf_counter
+from pushwise.compilation import working_clock
 
 __all__ = ["Deadline", "OutOfTimeError"]
 
@@ -16,18 +19,18 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         """Set it this many seconds from now."""
-        self._begin = perf_counter()
+        self._begin = working_clock()
         self._end = self._begin + seconds
 
     @property
     def spent(self) -> float:
         """Seconds since it was set."""
-        return perf_counter() - self._begin
+        return working_clock() - self._begin
 
     @property
     def passed(self) -> bool:
         """Whether the time is up."""
-        return perf_counter() > self._end
+        return working_clock() > self._end
 
     def check(self) -> None:
         """Raise OutOfTimeError when the time is up."""

@@ -1,10 +1,6 @@
-"""Writing a figure to a picture file that a person asked for.
+"""Pictures of a scan, of an identified model and of a plan, written with Matplotlib.
 
-The picture of an identification: maps of mass, friction load and doubt over the cells.
-
-A plan as a picture: the object's outline along the way, and every push.
-
-The picture of a scan: the cells over the cloud, coloured by height.
+Each picture has a function that returns the figure, and one that writes it to a file.
 """
 
 from __future__ import annotations
@@ -15,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
 from pushwise.checks import counted
@@ -25,24 +23,31 @@ from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.plan import Plan
 from pushwise.shape.grid import CellGrid
-from pushwise.show.quantities import Quantity, quantities
-from pushwise.show.svg import ellipse
+from pushwise.show.quantities import Quantity, cell_corners, ellipse, quantities
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from pushwise.identification.result import Identification
     from pushwise.shape.scan import Scan
 
-__all__ = ["plot_maps", "plot_plan", "plot_scan", "save_picture"]
+__all__ = [
+    "maps_figure",
+    "plan_figure",
+    "plot_maps",
+    "plot_plan",
+    "plot_scan",
+    "save_picture",
+    "scan_figure",
+]
+
+_CENTRE = "tab:red"
+_MOST_POINTS = 40_000  # drawn of a point cloud
 
 
 def save_picture(figure: Figure, path: Path) -> None:
-    """Write a figure; the file's ending says in which format."""
+    """Write a figure to a file, whose suffix says in which format."""
     try:
         figure.savefig(path, dpi=120)
     except (OSError, ValueError) as error:  # no such folder, or no such format
@@ -50,19 +55,19 @@ def save_picture(figure: Figure, path: Path) -> None:
         raise PushwiseError(f"cannot write {path} ({reason}).") from None
 
 
-_CENTRE = "tab:red"
-
-
 def plot_maps(found: Identification, path: Path) -> None:
-    """Draw mass, friction load and uncertainty of the cells, and the centre of mass, to a file."""
-    from matplotlib.figure import Figure
+    """Write the picture of `maps_figure` to a file."""
+    save_picture(maps_figure(found), path)
 
+
+def maps_figure(found: Identification) -> Figure:
+    """Draw mass, friction load and uncertainty per cell, and the centre of mass."""
     shown = quantities(found)
     maps = [shown[name] for name in ("mass", "load", "uncertainty")]
     low, high = found.model.grid.outline.min(axis=0), found.model.grid.outline.max(axis=0)
     margin = 0.08 * float((high - low).max())
     width, depth = (high - low + 2.0 * margin).tolist()
-    # A long thing lies flat: one map above the other uses the page best.
+    # Maps of a long object are stacked, which uses the page best.
     tall = width > 1.3 * depth
     rows, columns = (3, 1) if tall else (1, 3)
     side = 7.5 if tall else 4.2
@@ -74,12 +79,8 @@ def plot_maps(found: Identification, path: Path) -> None:
     for ax, each in zip(axes.flat, maps, strict=True):
         _draw_cells(figure, ax, found, each)
         _draw_centre(ax, found)
-        ax.set_xlim(1e3 * (low[0] - margin), 1e3 * (high[0] + margin))
-        ax.set_ylim(1e3 * (low[1] - margin), 1e3 * (high[1] + margin))
-        ax.set_aspect("equal")
         ax.set_title(each.title, loc="left")
-        ax.set_xlabel("x [mm]")
-        ax.set_ylabel("y [mm]")
+        _frame(ax, 1e3 * low, 1e3 * high, 1e3 * margin, "mm")
     for ax in axes.flat if not tall else ():
         ax.label_outer()
     for ax in axes.flat[:-1] if tall else ():
@@ -89,17 +90,23 @@ def plot_maps(found: Identification, path: Path) -> None:
     figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    save_picture(figure, path)
+    return figure
+
+
+def _frame(ax: Axes, low: Array, high: Array, margin: float, unit: str) -> None:
+    """Show a box with a margin around it, all in a unit, at the same scale along both axes."""
+    ax.set_xlim(low[0] - margin, high[0] + margin)
+    ax.set_ylim(low[1] - margin, high[1] + margin)
+    ax.set_aspect("equal")
+    ax.set_xlabel(f"x [{unit}]")
+    ax.set_ylabel(f"y [{unit}]")
 
 
 def _draw_cells(figure: Figure, ax: Axes, found: Identification, shown: Quantity) -> None:
-    """Colour the cells by a quantity, with a bar beside them and the outline around them."""
-    from matplotlib.collections import PolyCollection
-
+    """Colour the cells by a quantity, with a colour bar, and draw the outline around them."""
     grid = found.model.grid
-    corners = 0.5 * grid.cell_size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     squares = PolyCollection(
-        list(1e3 * (grid.centres[:, None, :] + corners)),
+        list(1e3 * cell_corners(grid)),
         array=shown.values,
         cmap=shown.scheme,
         edgecolor="white",
@@ -109,13 +116,11 @@ def _draw_cells(figure: Figure, ax: Axes, found: Identification, shown: Quantity
     ax.add_collection(squares)
     closed = 1e3 * np.vstack([grid.outline, grid.outline[:1]])
     ax.plot(closed[:, 0], closed[:, 1], color="0.15", linewidth=1.2)
-    figure.colorbar(squares, ax=ax, label=f"of a cell [{shown.unit}]", pad=0.02)
+    figure.colorbar(squares, ax=ax, label=f"per cell [{shown.unit}]", pad=0.02)
 
 
 def _draw_centre(ax: Axes, found: Identification) -> None:
-    """Mark the centre of mass and the ellipse that holds it with 95 %."""
-    from matplotlib.patheffects import withStroke
-
+    """Mark the centre of mass and its 95 % ellipse."""
     halo = [withStroke(linewidth=3.5, foreground="white")]
     x, y = 1e3 * found.model.centre_of_mass
     ring = 1e3 * ellipse(found.model.centre_of_mass, found.posterior.centre_of_mass_covariance)
@@ -127,16 +132,31 @@ def _draw_centre(ax: Axes, found: Identification) -> None:
         color=_CENTRE,
         linewidth=1.5,
         path_effects=halo,
-        label="where it is with 95 %",
+        label="95 % confidence ellipse",
     )
 
 
 def plot_plan(
     plan: Plan, grid: CellGrid, table: Table, path: Path, *, obstacles: Sequence[ArrayLike] = ()
 ) -> None:
-    """Draw a plan on its table to a picture file, from light (start) to dark (goal).
+    """Write the picture of `plan_figure` to a file."""
+    save_picture(plan_figure(plan, grid, table, obstacles=obstacles), path)
 
-    Arrows are pushes, dotted lines the finger's ways between them.
+
+def plan_figure(
+    plan: Plan, grid: CellGrid, table: Table, *, obstacles: Sequence[ArrayLike] = ()
+) -> Figure:
+    """Draw a plan on its table, from light (start) to dark (goal).
+
+    Outlines are the object before each push and at the end, arrows the pushes, dotted lines the
+    finger's approaches.
+
+    Args:
+        plan: The plan.
+        grid: The object's cells.
+        table: The table.
+        obstacles: Polygons [m], shape (k, 2) each.
+
     """
     figure = Figure(figsize=(8.0, 6.0), layout="constrained")
     axes = figure.subplots()
@@ -146,8 +166,8 @@ def plot_plan(
     colours = colormaps["viridis_r"](np.linspace(0.1, 1.0, len(plan.poses)))
     for pose, colour in zip(plan.poses, colours, strict=True):
         axes.add_patch(Polygon(placed(grid.outline, pose), fill=False, edgecolor=colour))
-    for way, colour in zip(plan.approaches, colours, strict=False):
-        axes.plot(*way.T, color=colour, linewidth=0.7, linestyle=":")
+    for approach, colour in zip(plan.approaches, colours, strict=False):
+        axes.plot(*approach.T, color=colour, linewidth=0.7, linestyle=":")
     for push, colour in zip(plan.pushes, colours, strict=False):
         x, y = push.start
         dx, dy = push.duration * push.velocity
@@ -158,17 +178,16 @@ def plot_plan(
     axes.set_ylabel("y [m]")
     axes.set_aspect("equal")
     axes.autoscale_view()
-    save_picture(figure, path)
-
-
-_MOST_POINTS = 40_000
+    return figure
 
 
 def plot_scan(scan: Scan, points: Array, path: Path) -> None:
-    """Draw a scan over the cloud [m], shape (n, 3), it came from, to an image file."""
-    from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
+    """Write the picture of `scan_figure` to a file."""
+    save_picture(scan_figure(scan, points), path)
 
+
+def scan_figure(scan: Scan, points: Array) -> Figure:
+    """Draw the cells of a scan, coloured by height, over its point cloud [m], shape (n, 3)."""
     grid = scan.grid
     some = points[:: max(1, len(points) // _MOST_POINTS)]
     some = some[np.isfinite(some).all(axis=1)]
@@ -180,10 +199,8 @@ def plot_scan(scan: Scan, points: Array, path: Path) -> None:
     figure = Figure(figsize=(9.0, 9.0 * depth / width + 0.6), layout="constrained")
     ax = figure.subplots()
     ax.plot(x, y, ".", color="0.75", markersize=1.0, zorder=1, rasterized=True)
-    half = 0.5 * grid.cell_size
-    corners = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     squares = PolyCollection(
-        list(grid.centres[:, None, :] + corners),
+        list(cell_corners(grid)),
         array=1000.0 * grid.heights,
         cmap="viridis",
         edgecolor="white",
@@ -195,11 +212,7 @@ def plot_scan(scan: Scan, points: Array, path: Path) -> None:
     for loop in (grid.outline, *scan.holes):
         closed = np.vstack([loop, loop[:1]])
         ax.plot(closed[:, 0], closed[:, 1], color="tab:red", linewidth=1.2, zorder=3)
-    ax.set_xlim(low[0] - margin, high[0] + margin)
-    ax.set_ylim(low[1] - margin, high[1] + margin)
-    ax.set_aspect("equal")
-    ax.set_xlabel("x [m]")
-    ax.set_ylabel("y [m]")
+    _frame(ax, low, high, margin, "m")
     ax.set_title(f"{grid.n_cells} cells of {1000.0 * grid.cell_size:g} mm, outline in red")
     figure.colorbar(squares, ax=ax, label="height [mm]", shrink=0.8)
-    save_picture(figure, path)
+    return figure

@@ -1,6 +1,7 @@
-"""What the model says a push should do, beside what was seen.
+"""What figures, report and viewer have in common: what there is to show, and in which colours.
 
-What can be shown of an object cell by cell: mass, friction, load and uncertainty.
+Quantities per cell (mass, friction, load, uncertainty) and their colour maps, the ellipse of the
+centre of mass, and pushes next to what the model predicts.
 """
 
 from __future__ import annotations
@@ -19,31 +20,47 @@ from pushwise.physics.push import Finger
 from pushwise.physics.simulate import Trajectory, simulate
 from pushwise.planning.stability import model_of
 from pushwise.records.record import PushRecord
+from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["Compared", "Quantity", "compared", "quantities"]
+__all__ = [
+    "Compared",
+    "Quantity",
+    "cell_corners",
+    "colours",
+    "compared",
+    "ellipse",
+    "gradient",
+    "probability",
+    "quantities",
+]
+
+
+_ELLIPSE = 2.4477  # standard deviations that contain 95 % of a Gaussian in the plane
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A push that was made and the same push in the model, from the same pose."""
+    """An observed push and the model's prediction of it, from the same pose."""
 
     record: PushRecord
-    """What was seen."""
+    """What was observed."""
     path: Trajectory
-    """What the model says."""
+    """What the model predicts."""
     apart: float
-    """Mean distance of the cells at the end [m]."""
+    """Mean distance between observed and predicted cells at the end [m]."""
     turned: float
-    """Angle between the two ends [rad], zero or more."""
+    """Angle between observed and predicted final pose [rad], zero or more."""
 
 
 def compared(
     model: ObjectModel, record: PushRecord, finger: Finger, table: Table | None = None
 ) -> Compared:
-    """Simulate a push that was made, from the pose it was seen to start at.
+    """Simulate an observed push from its observed starting pose.
 
-    Raises SimulationError when the finger starts further inside the object than noise can tell.
+    Raises:
+        SimulationError: The finger starts further inside the object than noise can explain.
+
     """
     action = action_of(model, record.push, finger)
     start = PreparedObject.of(model, None, Physics()).clear_start(
@@ -57,16 +74,16 @@ def compared(
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A number of each cell."""
+    """A number per cell."""
 
     title: str
     """What it is."""
     values: Array
-    """Of each cell, zero or more, shape (n,)."""
+    """Values per cell, zero or more, shape (n,)."""
     unit: str
-    """What the values are counted in; empty for a plain number."""
+    """The unit of the values; empty for a plain number."""
     scheme: str
-    """The name of Matplotlib's colour map for it."""
+    """The name of its Matplotlib colour map."""
 
     @property
     def top(self) -> str:
@@ -104,3 +121,54 @@ def quantities(
         doubt = 1e2 * np.expm1(found.posterior.log_load_std)
         shown["uncertainty"] = Quantity("Uncertainty of the load", doubt, "%", "Purples")
     return shown
+
+
+def cell_corners(grid: CellGrid) -> Array:
+    """Return the corners of the cells [m], shape (n, 4, 2)."""
+    square = 0.5 * grid.cell_size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    corners: Array = grid.centres[:, None, :] + square
+    return corners
+
+
+def colours(values: Array, scheme: str) -> list[str]:
+    """Return a colour per value (n,), zero or more, from zero to the largest."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    top = float(values.max())
+    share = values / top if top > 0.0 else np.zeros_like(values)
+    return [to_hex(colour) for colour in colormaps[scheme](share)]
+
+
+def gradient(scheme: str) -> str:
+    """Return a colour map from left to right, as a CSS gradient."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    stops = [to_hex(colour) for colour in colormaps[scheme](np.linspace(0.0, 1.0, 9))]
+    return f"linear-gradient(to right, {', '.join(stops)})"
+
+
+def ellipse(centre: Array, covariance: Array) -> Array:
+    """Return the ellipse that contains 95 % of a Gaussian in the plane.
+
+    Args:
+        centre: Its mean [m], shape (2,).
+        covariance: Its covariance [m^2], shape (2, 2).
+
+    Returns:
+        Points on the ellipse [m], shape (64, 2).
+
+    """
+    values, axes = np.linalg.eigh(covariance)
+    angle = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    ring: Array = centre + (_ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)).T
+    return ring
+
+
+def probability(value: float) -> str:
+    """Return a probability as a percentage; samples resolve nothing below a tenth of one."""
+    if value < 1e-3:
+        return "below 0.1 %"
+    return f"{100.0 * value:.2g} %" if value < 0.095 else f"{100.0 * value:.0f} %"

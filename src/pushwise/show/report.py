@@ -1,4 +1,4 @@
-"""`report`: a run of `slide` as one page, for a person who has never heard of the method."""
+"""`report`: a run of `slide` as one HTML page, for readers who do not know the method."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Balance, model_of
 from pushwise.show import report_figures as pictures
 from pushwise.show.html import facts, figure, page, paragraph, ramp, section
+from pushwise.show.quantities import probability
 from pushwise.show.report_sections import learned, pushes
 from pushwise.sliding.outcome import Found, Outcome
 
 __all__ = ["report", "write_report"]
 
 _PHASES = {
-    "look": "Looking, and making cells",
+    "look": "Looking, and dividing into cells",
     "explore": "Pushing to learn",
     "identify": "Learning from the pushes",
     "plan": "Choosing a goal and planning",
@@ -32,7 +33,7 @@ _PHASES = {
 
 
 def write_report(outcome: Outcome, path: Path | str, *, name: str = "object") -> None:
-    """Write the report of a run to an HTML file; name: what the object is called."""
+    """Write the report of a run to an HTML file; name: the object's name."""
     try:
         Path(path).write_text(report(outcome, name=name), encoding="utf-8")
     except OSError as error:
@@ -42,7 +43,10 @@ def write_report(outcome: Outcome, path: Path | str, *, name: str = "object") ->
 def report(outcome: Outcome, *, name: str = "object") -> str:
     """Return the report of a run as HTML that opens without a network.
 
-    name: what the object is called.
+    Args:
+        outcome: The run.
+        name: The object's name.
+
     """
     parts = [_head(outcome, name), _seen(outcome)]
     found, goal, plan = outcome.found, outcome.goal, outcome.plan
@@ -57,22 +61,22 @@ def report(outcome: Outcome, *, name: str = "object") -> str:
 
 
 def _head(outcome: Outcome, name: str) -> str:
-    """Say what came of it, in a sentence and a few numbers."""
+    """Summarise the outcome in a sentence and a few numbers."""
     numbers = {"Pushes to learn from": f"{len(outcome.records)}"}
     if isinstance(outcome.found, Identification):
         size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
-        numbers["Centre of mass known to"] = f"{1e3 * size:.1f} mm"
+        numbers["Standard error of the centre of mass"] = f"{1e3 * size:.1f} mm"
     if outcome.goal is not None:
         which = "first goal" if outcome.other_goal else "goal"
         fall = outcome.fall_probability
-        numbers[f"Chance of a fall at the {which}"] = (
-            "not known: nothing was learned" if fall is None else probability(fall)
+        numbers[f"Fall risk at the {which}"] = (
+            "unknown: nothing was learned" if fall is None else _percent(fall)
         )
     if outcome.followed is not None:
         numbers["Pushes to the goal"] = f"{len(outcome.followed.records)}"
         which = "last goal" if outcome.other_goal else "goal"
         numbers[f"Distance from the {which}"] = f"{1e3 * outcome.followed.error:.1f} mm"
-    numbers["Time it took"] = f"{sum(outcome.seconds.values()):.1f} s"
+    numbers["Total time"] = f"{sum(outcome.seconds.values()):.1f} s"
     kind = "good" if outcome.success else "bad"
     return "\n".join(
         [
@@ -81,11 +85,11 @@ def _head(outcome: Outcome, name: str) -> str:
             f"<h1>Sliding the {escape(name)} to the table’s edge</h1>",
             f'<p class="verdict {kind}">{escape(outcome.verdict)}</p>',
             paragraph(
-                "A flat thing in the middle of a table is hard to grasp: there is no room for a "
+                "A flat object in the middle of a table is hard to grasp: there is no room for a "
                 "finger under it. Pushed partly over the table’s edge it can be gripped from above "
-                "and below, but pushed too far it falls. How far is too far depends on where its "
-                "weight is, which no camera sees. So the object is pushed a few times first, and "
-                "how it moves tells where it is heavy and where it rubs."
+                "and below, but pushed too far it falls. How far is too far depends on its centre "
+                "of mass, which no camera sees. So the object is first pushed a few times, and its "
+                "motion reveals its mass and friction distribution."
             ),
             facts(numbers),
             "</header>",
@@ -94,17 +98,17 @@ def _head(outcome: Outcome, name: str) -> str:
 
 
 def _seen(outcome: Outcome) -> str:
-    """Show the cloud and the cells made of it."""
+    """Show the point cloud and the cells made from it."""
     if outcome.seen is None or outcome.grid is None:
-        return section("What was seen", paragraph("It did not come to a first look."))
+        return section("What was seen", paragraph("The run ended before the first look."))
     grid = outcome.grid
     return section(
         "What was seen",
         paragraph(
             f"The camera measured {len(outcome.seen.points):,} points on and around the object. "
             f"Seen from above, it was divided into {grid.n_cells} square cells of "
-            f"{1e3 * grid.cell_size:.0f} mm. Each cell can have its own mass and its own friction; "
-            "the outline around them is what the finger touches."
+            f"{1e3 * grid.cell_size:.0f} mm. Each cell has its own mass and friction; the finger "
+            "touches the outline around them."
         ),
         figure(
             pictures.seen(outcome.seen, grid),
@@ -116,57 +120,56 @@ def _seen(outcome: Outcome) -> str:
 
 
 def _explored(outcome: Outcome, found: Found) -> str:
-    """Show the pushes it learned from."""
+    """Show the pushes that the model was learned from."""
     return section(
-        "The pushes it learned from",
+        "The pushes to learn from",
         paragraph(
-            "Each push is shown twice: as it was seen, and as the learned model says it should "
-            "have gone from the same start. The dashed outline is the object before the push, the "
-            "filled one after it, and the arrow is the finger’s way. The model was fitted to these "
-            "pushes, so they should agree; those on the way to the goal, further down, are the "
-            "harder test. Where the finger meets a corner or a hook, an error of a millimetre in "
-            "the measured start can send the object another way; such a push does not mean that "
-            "the model is wrong."
+            "Each push is shown twice: as observed, and as the learned model predicts it from the "
+            "same start. The dashed outline is the object before the push, the filled one after "
+            "it, and the arrow is the finger’s path. The model was fitted to these pushes, so they "
+            "should agree; the pushes to the goal, further down, are the harder test. Where the "
+            "finger meets a corner or a hook, an error of a millimetre in the measured start can "
+            "send the object in another direction; such a push does not mean that the model is "
+            "wrong."
         ),
         pushes(found, outcome.records, outcome.finger, outcome.table),
     )
 
 
 def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
-    """Show where the object should go, and why it does not fall there."""
+    """Show the goal, and why the object does not fall there."""
     covariance = None
     doubt = (
-        " That holds for the assumed centre of mass; how likely a fall is, is not known, because "
-        "nothing was learned."
+        " That holds for the assumed centre of mass; the fall risk is unknown, because nothing was "
+        "learned."
     )
     red = "the assumed centre of mass"
     if isinstance(found, Identification):
         covariance = found.posterior.centre_of_mass_covariance
         doubt = (
-            " Because the centre of mass is known only so well, this is a probability: of all the "
-            "places where the centre of mass may be, in "
-            f"{probability(goal.fall_probability)} the object would fall."
+            " The centre of mass is uncertain; over all the places where it may be, the "
+            f"probability of a fall is {_percent(goal.fall_probability)}."
         )
-        red = "the centre of mass and the ellipse that holds it with 95 %"
+        red = "the centre of mass and its 95 % confidence ellipse"
     rests = Balance(found, outcome.table, seed=outcome.settings.seed).at(goal.pose)
     x, y, theta = goal.pose
     return section(
-        "Where it should go",
+        "The goal",
         paragraph(
-            "An object rests while its centre of mass is above the area that carries it, the hull "
-            "around all that still lies on the table. At the goal "
+            "An object rests while its centre of mass is above its support polygon, the convex "
+            "hull of the part that is on the table. At the goal "
             f"{1e3 * goal.overhang:.0f} mm are over the edge for a hand to grasp, "
             f"{1e3 * goal.width:.0f} mm wide, and the centre of mass is {1e3 * goal.margin:.0f} mm "
-            f"inside the area that carries it.{doubt}"
+            f"inside the support polygon.{doubt}"
         ),
         figure(
             pictures.balance(model_of(found), outcome.table, goal, rests, covariance),
-            f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, turned by "
-            f"{np.degrees(theta):.0f}°. Green: the area that carries the object. Red: {red}.",
+            f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, rotated by "
+            f"{np.degrees(theta):.0f}°. Green: the support polygon. Red: {red}.",
         ),
         paragraph(
             f"{counted(len(goal.alternatives), 'other goal', 'other goals')} nearly as good "
-            "remained, in case there is no way to this one."
+            "remained, in case no plan leads to this one."
             if goal.alternatives
             else "No other goal was left to fall back on."
         ),
@@ -174,31 +177,31 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
 
 
 def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
-    """Show the plan, and what became of it."""
+    """Show the plan, and how it went."""
     made = () if outcome.followed is None else outcome.followed.records
     grid = model_of(found).grid
     expected = counted(len(plan.pushes), "push", "pushes")
     which = "first goal" if outcome.other_goal else "goal"
     parts = [
         paragraph(
-            f"Before the first push the planner expected to need {expected}, and tried "
-            f"{plan.simulations:,} in the model to find them. On the way it looked after every "
-            "push and planned again from where the object really was."
+            f"Before the first push the planner expected to need {expected}; it simulated "
+            f"{plan.simulations:,} to find them. After every push it observed the object and "
+            "planned again from its actual pose."
         ),
         figure(
             pictures.way(grid, outcome.table, plan, goal, made),
-            f"The table from above. Orange: the planned way and the {which}. Blue: how the object "
-            "went, and where it ended. Green: the finger. Dashed: the object before each push.",
+            f"The table from above. Orange: the planned path and the {which}. Blue: the actual "
+            "path and the final pose. Green: the finger. Dashed: the object before each push.",
         ),
     ]
     if made:
-        parts.append("<h3>The pushes on the way</h3>")
+        parts.append("<h3>The pushes to the goal</h3>")
         parts.append(pushes(found, made, outcome.finger, outcome.table))
-    return section("The way there", *parts)
+    return section("The path", *parts)
 
 
 def _end(outcome: Outcome) -> str:
-    """Say how it ended."""
+    """Describe the outcome."""
     parts = [paragraph(outcome.verdict)]
     if outcome.followed is not None:
         followed = outcome.followed
@@ -206,17 +209,17 @@ def _end(outcome: Outcome) -> str:
             x, y, theta = followed.goal
             parts.append(
                 paragraph(
-                    "Another goal was chosen on the way, because no safe pushes to the one above "
-                    f"were found any more: ({x:.3f} m, {y:.3f} m), turned by "
-                    f"{np.degrees(theta):.0f} degrees. Distances are from that one."
+                    "Another goal was chosen on the way, because no more safe pushes to the one "
+                    f"above were found: ({x:.3f} m, {y:.3f} m), rotated by "
+                    f"{np.degrees(theta):.0f} degrees. Distances refer to that one."
                 )
             )
         detail = f": {followed.detail}" if followed.detail else "."
         parts.append(
             paragraph(
                 f"After {counted(len(followed.records), 'push', 'pushes')} "
-                f"{followed.end}{detail} Its cells were "
-                f"{1e3 * followed.error:.1f} mm from where they should be, in the mean."
+                f"{followed.end}{detail} The mean distance of the cells from the goal was "
+                f"{1e3 * followed.error:.1f} mm."
             )
         )
     if outcome.grasp is not None:
@@ -228,11 +231,11 @@ def _end(outcome: Outcome) -> str:
                 else f"The gripper closed, but the object did not stay in it: {raised}."
             )
         )
-    return section("What came of it", *parts)
+    return section("Outcome", *parts)
 
 
 def _timings(outcome: Outcome) -> str:
-    """List how long each phase took."""
+    """List the duration of each phase."""
     longest = max(outcome.seconds.values(), default=1.0)
     rows = "".join(
         f'<tr><th scope="row">{escape(_PHASES[phase])}</th>'
@@ -241,22 +244,22 @@ def _timings(outcome: Outcome) -> str:
         for phase, seconds in outcome.seconds.items()
     )
     return section(
-        "How long it took",
+        "Time",
         '<table><thead><tr><th scope="col">Phase</th><th scope="col" class="number">Time</th>'
         f"<td></td></tr></thead><tbody>{rows}</tbody></table>",
     )
 
 
 def _foot(outcome: Outcome) -> str:
-    """Say what was asked for."""
+    """List the settings."""
     asked = outcome.settings
     return (
         "<footer>"
         + paragraph(
-            f"Asked for: {counted(asked.explore, 'push', 'pushes')} to learn from, "
+            f"Settings: {counted(asked.explore, 'push', 'pushes')} to learn from, "
             f"{1e3 * asked.overhang:.0f} mm of "
-            f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall probability of at "
-            f"most {probability(asked.max_fall_probability)}, the goal reached to "
+            f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall risk of at "
+            f"most {_percent(asked.max_fall_probability)}, the goal reached to "
             f"{1e3 * asked.tolerance:.0f} mm with at most "
             f"{counted(asked.max_pushes, 'push', 'pushes')}, seed "
             f"{asked.seed}. Lengths are in millimetres, poses in the frame of the table."
@@ -265,6 +268,6 @@ def _foot(outcome: Outcome) -> str:
     )
 
 
-def probability(value: float) -> str:
-    """Write a probability as a percentage; samples cannot tell less than a tenth of one."""
-    return "less than 0.1\u00a0%" if value < 1e-3 else f"{100.0 * value:.2g}\u00a0%"
+def _percent(value: float) -> str:
+    """Return a probability as a percentage that is not broken over two lines."""
+    return probability(value).replace(" ", "\u00a0")

@@ -1,7 +1,4 @@
-"""What was learned, in the report: maps, the centre of mass, and what stays unknown.
-
-Pushes in the report: each as it was seen beside what the model says.
-"""
+"""The longer sections of the report: what was learned, and pushes observed and predicted."""
 
 from __future__ import annotations
 
@@ -33,9 +30,9 @@ def learned(found: Identification | ObjectModel) -> list[str]:
             section(
                 "What was learned",
                 paragraph(
-                    "Nothing: there were no pushes to learn from. The object is taken to be the "
-                    "same stuff everywhere, and its centre of mass to be the middle of its shape. "
-                    "Nobody knows how wrong that is."
+                    "Nothing: there were no pushes to learn from. Mass and friction are assumed to "
+                    "be uniform, which puts the centre of mass at the centroid of the shape. How "
+                    "wrong that is, is unknown."
                 ),
                 figure(pictures.footprint(found, None), "Red: the assumed centre of mass."),
             )
@@ -44,7 +41,7 @@ def learned(found: Identification | ObjectModel) -> list[str]:
 
 
 def _maps(found: Identification) -> str:
-    """Show mass, friction load and uncertainty over the cells, and the centre of mass."""
+    """Show mass, friction load and uncertainty per cell, and the centre of mass."""
     model, posterior = found.model, found.posterior
     shown = quantities(found)
     mass, load, doubt = shown["mass"], shown["load"], shown["uncertainty"]
@@ -54,29 +51,29 @@ def _maps(found: Identification) -> str:
     return section(
         "What was learned",
         paragraph(
-            "A push shows how hard each part of the object rubs on the table: its friction load, "
-            "which is its weight times its coefficient of friction. Where the load is large, the "
-            "object is heavy or rough. Pushes alone cannot tell the two apart, so the model also "
-            "uses that one object rubs nearly alike all over. Then the centre of the friction load "
-            "is the centre of mass."
+            "Pushes reveal the friction load of each part of the object: its weight times its "
+            "coefficient of friction. Where the load is large, the object is heavy or rough. "
+            "Pushes alone cannot distinguish the two, so the model also assumes that friction is "
+            "nearly uniform over the object. Then the centre of the friction load is the centre of "
+            "mass."
         ),
         '<div class="maps">',
-        _map(model.grid, mass, "The mass that each cell carries."),
-        _map(model.grid, load, "The force it would take to drag each cell alone."),
+        _map(model.grid, mass, "The mass of each cell."),
+        _map(model.grid, load, "The force needed to drag each cell on its own."),
         _map(
             model.grid,
             doubt,
-            "One standard deviation of each cell’s share of the load. Dots: cells of which the "
-            "pushes told nearly nothing by themselves. A single cell is hard to know; sums over "
+            "One standard deviation of each cell’s share of the load. Dots: cells about which the "
+            "pushes alone revealed almost nothing. A single cell is hard to determine; sums over "
             "many, such as the centre of mass, are known far better.",
             posterior.load_known < UNKNOWN,
         ),
         figure(
             pictures.footprint(model, posterior.centre_of_mass_covariance),
-            f"Red: the centre of mass, and the ellipse that holds it with 95 %; it is known to "
-            f"{size[1]:.1f} mm along the ellipse and {size[0]:.1f} mm across (one standard "
-            f"deviation). The ring is the middle of the shape, {off:.0f} mm away: where the centre "
-            "of mass would be were the object the same stuff everywhere.",
+            f"Red: the centre of mass and its 95 % confidence ellipse; its standard error is "
+            f"{size[1]:.1f} mm along the ellipse and {size[0]:.1f} mm across. The ring, "
+            f"{off:.0f} mm away, is the centroid of the shape, where the centre of mass of a "
+            "uniform object would be.",
             title="Centre of mass",
         ),
         "</div>",
@@ -84,8 +81,8 @@ def _maps(found: Identification) -> str:
 
 
 def _map(grid: CellGrid, shown: Quantity, caption: str, dotted: Flags | None = None) -> str:
-    """Show a quantity over the cells, with its scale."""
-    label = f"Map over the cells: {shown.title.lower()}, up to {shown.top} in a cell."
+    """Show a quantity per cell, with its colour scale."""
+    label = f"Map of the cells: {shown.title.lower()}, up to {shown.top} per cell."
     return figure(
         pictures.cell_map(grid, shown.values, shown.scheme, label, dotted),
         caption,
@@ -95,17 +92,17 @@ def _map(grid: CellGrid, shown: Quantity, caption: str, dotted: Flags | None = N
 
 
 def _known(found: Identification) -> str:
-    """List what is known and what is not, in the words of the identification."""
+    """List what is known and what is not, as the identification states it."""
     items = "".join(f"<li>{escape(each[0].upper() + each[1:])}</li>" for each in found.statements())
     count = 2 * found.model.grid.n_cells
     return section(
         "What is known, and what could not be determined",
         f"<ul>{items}</ul>",
         paragraph(
-            f"The model has {count} unknowns, a mass and a friction for each cell. The pushes tell "
-            f"more than was believed before about {found.posterior.determined} independent "
-            f"combinations of them; the other {count - found.posterior.determined} are filled in "
-            "with what is likely for everyday objects."
+            f"The model has {count} unknowns, a mass and a friction per cell. The pushes improved "
+            f"on the prior for {found.posterior.determined} independent combinations of them; the "
+            f"other {count - found.posterior.determined} follow from what is likely for everyday "
+            "objects."
         ),
     )
 
@@ -137,7 +134,7 @@ def pushes(
             '<span class="is-observed">Observed</span><span class="is-predicted">Predicted</span>'
             f"{observed}{predicted}<figcaption>"
             + escape(
-                f"Moved by {1e3 * np.hypot(*moved[:2]):.0f} mm and turned by "
+                f"Moved by {1e3 * np.hypot(*moved[:2]):.0f} mm and rotated by "
                 f"{np.degrees(abs(moved[2])):.0f}°; the prediction ends "
                 f"{1e3 * push.apart:.1f} mm and {np.degrees(push.turned):.1f}° away."
                 + (" The object fell." if record.fell else "")
@@ -146,8 +143,8 @@ def pushes(
         )
     median = (
         paragraph(
-            f"Half of the predicted ends are within {1e3 * np.median(apart):.1f} mm of the "
-            "observed ones (the mean distance between the same cells of both)."
+            f"Half of the predicted final poses are within {1e3 * np.median(apart):.1f} mm of the "
+            "observed ones (mean distance between the same cells of both)."
         )
         if apart
         else ""

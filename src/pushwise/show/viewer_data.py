@@ -1,4 +1,4 @@
-"""What `pushwise view` shows: a run of `slide`, or a model alone."""
+"""`Viewed`: what `pushwise view` shows, a run of `slide` or a single model."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ __all__ = ["Viewed"]
 
 @dataclass(frozen=True, eq=False)
 class Viewed:
-    """An object, what is known of it, and what was done to it."""
+    """An object, what is known about it, and the pushes it received."""
 
     name: str
-    """What to call it."""
+    """Its name."""
     model: ObjectModel
-    """Its cells."""
+    """Its cells with their mass and friction."""
     shown: dict[str, Quantity]
-    """What can be shown of them."""
+    """Quantities per cell, by short names."""
     balance: Balance
-    """When it falls off its table."""
+    """Where it rests, and where it falls off its table."""
     covariance: Array | None
-    """Of the centre of mass [m^2], shape (2, 2); None for a model taken as certain."""
+    """Covariance of the centre of mass [m^2], shape (2, 2); None for a model taken as certain."""
     finger: Finger
-    """What pushes it."""
+    """The finger that pushes it."""
     table: Table
-    """What it lies on."""
+    """The table it lies on."""
     pose: Array
-    """Where it is at first [m, m, rad], shape (3,)."""
+    """Its pose at the start [m, m, rad], shape (3,)."""
     records: tuple[PushRecord, ...] = ()
     """The pushes made, those to learn from first."""
     learned: int = 0
-    """How many of them it was learned from."""
+    """How many of them the model was learned from."""
     assumed: bool = False
-    """Whether nothing was learned: masses and frictions are assumed, falls not known."""
+    """Whether nothing was learned: mass and friction are assumed, the fall risk is unknown."""
     waypoints: Array | None = None
-    """The planned way, shape (w, 3)."""
+    """Poses along the planned path [m, m, rad], shape (w, 3)."""
 
     @classmethod
     def load(cls, path: Path) -> Viewed:

@@ -1,4 +1,4 @@
-"""The replay on the page: every push as it was seen, with the model's prediction as a ghost."""
+"""The viewer's replay: every push as observed, with the model's prediction as a ghost."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.records.record import PushRecord
 from pushwise.show.quantities import compared
 from pushwise.show.viewer_data import Viewed
-from pushwise.show.viewer_scene import Scene
+from pushwise.show.viewer_scene import ViewerScene
 from pushwise.typing import Array
 
-__all__ = ["FRAME", "Clip", "Replay", "assign", "clip"]
+__all__ = ["FRAME", "Clip", "ViewerReplay", "assign", "clip"]
 
 T = TypeVar("T")
 
-FRAME = 0.04  # s
+FRAME = 0.04  # s between two frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +30,15 @@ class Clip:
     """A push, frame by frame."""
 
     observed: Array
-    """Poses seen, shape (frames, 3)."""
+    """Observed poses [m, m, rad], shape (frames, 3)."""
     predicted: Array | None
-    """Poses predicted, shape (frames, 3); None when the model cannot say."""
+    """Predicted poses [m, m, rad], shape (frames, 3); None when there is no prediction."""
     finger: Array | None
     """The finger's centre [m], shape (frames, 2); None when a force pushed."""
 
 
 def clip(viewed: Viewed, record: PushRecord) -> Clip:
-    """Return a push with its prediction, a frame each 40 ms."""
+    """Return a push with its prediction, one frame per 40 ms."""
     t = np.append(np.arange(0.0, record.t[-1], FRAME), record.t[-1])
     try:
         said = compared(viewed.model, record, viewed.finger, viewed.table).path.pose_at(t)
@@ -51,15 +51,15 @@ def clip(viewed: Viewed, record: PushRecord) -> Clip:
     )
 
 
-class Replay:
-    """The controls of the replay, and where it stands."""
+class ViewerReplay:
+    """The controls of the replay, and its current frame."""
 
-    def __init__(self, server: viser.ViserServer, scene: Scene, viewed: Viewed) -> None:
-        """Make the film of all pushes, and its controls."""
+    def __init__(self, server: viser.ViserServer, scene: ViewerScene, viewed: Viewed) -> None:
+        """Prepare the frames of all pushes, and the controls."""
         self._scene, self._viewed = scene, viewed
         self.clips = [clip(viewed, record) for record in viewed.records]
         self._starts = np.cumsum([0, *(len(each.observed) for each in self.clips)])
-        self._turn = 0  # counts starts and stops: a film that is not of this turn ends
+        self._turn = 0  # counts starts and stops: a thread of an earlier turn ends
         self._plays = False
         last = max(int(self._starts[-1]) - 1, 1)
         self.folder = server.gui.add_folder("Replay")
@@ -71,17 +71,17 @@ class Replay:
                 step=1,
                 initial_value=0,
                 marks=tuple(int(start) for start in self._starts[:-1]),
-                hint="Scrub through all pushes; the marks are where one begins.",
+                hint="Scrub through all pushes; each mark is the start of one.",
             )
             self.button = server.gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
             self.said = server.gui.add_markdown("")
-            self.ghost = server.gui.add_checkbox("Show what the model predicts", True)
+            self.ghost = server.gui.add_checkbox("Show the model's prediction", True)
         self.slider.on_update(lambda _: self.show())
         self.ghost.on_update(lambda _: self.show())
         self.button.on_click(lambda _: self.pause() if self._plays else self.play())
 
     def show(self) -> None:
-        """Show the frame the slider stands on."""
+        """Show the frame that the slider is at."""
         frame = int(self.slider.value)
         push = int(np.searchsorted(self._starts, frame, side="right")) - 1
         push = min(push, len(self.clips) - 1)
@@ -95,7 +95,7 @@ class Replay:
         self.said.content = self._words(push, at, seen, said)
 
     def play(self) -> None:
-        """Play on from where it stands, or from the start when it is at the end."""
+        """Play from the current frame, or from the start when at the end."""
         if self.slider.value >= self.slider.max:
             assign(self.slider, 0)
         self._turn, self._plays = self._turn + 1, True
@@ -103,12 +103,12 @@ class Replay:
         threading.Thread(target=self._run, args=(self._turn,), daemon=True).start()
 
     def pause(self) -> None:
-        """Stop where it stands."""
+        """Stop at the current frame."""
         self._turn, self._plays = self._turn + 1, False
         self.button.label, self.button.icon = "Play", viser.Icon.PLAYER_PLAY
 
     def _run(self, turn: int) -> None:
-        """Go on frame by frame until the end, or until somebody stops it."""
+        """Advance frame by frame until the end, or until it is stopped."""
         while self._turn == turn and self.slider.value < self.slider.max:
             assign(self.slider, int(self.slider.value) + 1)
             time.sleep(FRAME)
@@ -116,12 +116,12 @@ class Replay:
             self.pause()
 
     def _words(self, push: int, at: int, seen: Array, said: Array | None) -> str:
-        """Say what is to be seen."""
+        """Describe the current frame."""
         learned = self._viewed.learned
         which = (
             f"Push {push}** to learn from"
             if push < learned
-            else f"Push {push - learned}** on the way to the goal"
+            else f"Push {push - learned}** to the goal"
         )
         apart = "The model cannot predict this push."
         if said is not None:
@@ -131,10 +131,10 @@ class Replay:
 
 
 def assign(control: viser.GuiInputHandle[T], value: T) -> None:
-    """Set a control as if somebody had."""
+    """Set a control as if the user had."""
     control.value = value  # type: ignore[misc]  # mypy misses a setter apart from its property
 
 
 def _at(t: Array, times: Array, values: Array) -> Array:
-    """Return values (T, k) between samples, at times t (frames,)."""
+    """Return values (T, k), interpolated at times t (frames,)."""
     return np.stack([np.interp(t, times, column) for column in values.T], axis=1)

@@ -1,17 +1,16 @@
-"""The scene of the page: table, object, ghost, finger and the planned way."""
+"""The viewer's 3D scene: table, object, ghost, finger and the planned path, and their meshes."""
 
 from __future__ import annotations
 
 import numpy as np
 import viser
 
-from pushwise.geometry.polygon import placed
-from pushwise.show.cell_mesh import prism
-from pushwise.show.svg import ellipse
+from pushwise.geometry.polygon import contains, placed
+from pushwise.show.quantities import ellipse
 from pushwise.show.viewer_data import Viewed
-from pushwise.typing import Array
+from pushwise.typing import Array, Integers
 
-__all__ = ["Scene", "pose_of", "wxyz"]
+__all__ = ["ViewerScene", "pose_of", "prism", "triangles", "wxyz"]
 
 
 _TABLE = (226, 214, 194)
@@ -21,7 +20,7 @@ _PLANNED = (194, 87, 12)
 _FINGER = (23, 128, 92)
 _CENTRE = (200, 20, 70)
 _THICK = 0.03  # m; the table's top
-_OVER = 0.0015  # m; marks are drawn that much above what they lie on
+_OVER = 0.0015  # m; height of marks above the surface they lie on
 _FINGER_HEIGHT = 0.08  # m
 _CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 _FACES = np.array(
@@ -32,11 +31,11 @@ _FACES = np.array(
 )
 
 
-class Scene:
-    """What stands on the page, and where it is now."""
+class ViewerScene:
+    """Everything in the scene, and where it is now."""
 
     def __init__(self, server: viser.ViserServer, viewed: Viewed) -> None:
-        """Put everything in place."""
+        """Add everything to the scene."""
         self._viewed = viewed
         self._scene = server.scene
         self._scene.set_up_direction("+z")
@@ -51,35 +50,35 @@ class Scene:
         self.finger = self._scene.add_cylinder(
             "/finger", radius=radius, height=_FINGER_HEIGHT, color=_FINGER, visible=False
         )
-        self.way = self._add_way()
+        self.path = self._add_path()
         self._light()
         self._look(server)
         self.place(viewed.pose)
 
     def colour_by(self, name: str) -> None:
-        """Colour the cells by one of the quantities that are known."""
+        """Colour the cells by one of the known quantities."""
         from matplotlib import colormaps
 
         shown = self._viewed.shown[name]
         top = float(shown.values.max())
         share = shown.values / top if top > 0.0 else np.zeros_like(shown.values)
         colours = colormaps[shown.scheme](share)[:, :3]
-        # Viser takes the colours of many instances for amounts of light, not for sRGB.
+        # Viser takes the colours of instances as linear light, not as sRGB.
         light = np.where(colours < 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
         self.cells.batched_colors = np.rint(255.0 * light).astype(np.uint8)
 
     def place(self, pose: Array) -> None:
-        """Put the object at a pose (3,)."""
+        """Place the object at a pose (3,)."""
         _put(self.object, pose)
 
     def show_ghost(self, pose: Array | None) -> None:
-        """Put what the model predicts at a pose (3,), or take it away."""
+        """Show the predicted object at a pose (3,), or hide it."""
         self.ghost.visible = pose is not None
         if pose is not None:
             _put(self.ghost, pose)
 
     def show_finger(self, centre: Array | None) -> None:
-        """Put the finger at a point (2,), or take it away."""
+        """Show the finger at a point (2,), or hide it."""
         self.finger.visible = centre is not None
         if centre is not None:
             x, y = centre.tolist()
@@ -136,16 +135,16 @@ class Scene:
             visible=False,
         )
 
-    def _add_way(self) -> viser.FrameHandle:
-        """Draw the planned way and the poses along it."""
-        way = self._scene.add_frame("/way", show_axes=False)
+    def _add_path(self) -> viser.FrameHandle:
+        """Draw the planned path and the poses along it."""
+        path = self._scene.add_frame("/path", show_axes=False)
         poses = self._viewed.waypoints
         if poses is None:
-            return way
+            return path
         points = np.column_stack([poses[:, :2], np.full(len(poses), _OVER)])
         if len(poses) > 1:
             self._scene.add_line_segments(
-                "/way/line",
+                "/path/line",
                 np.stack([points[:-1], points[1:]], axis=1),
                 _PLANNED,
                 thickness=2.0,
@@ -153,11 +152,11 @@ class Scene:
             )
         outline = self._viewed.model.grid.outline
         for i, pose in enumerate(poses):
-            frame = self._scene.add_frame(f"/way/{i}", show_axes=False)
+            frame = self._scene.add_frame(f"/path/{i}", show_axes=False)
             _put(frame, pose)
             last = i == len(poses) - 1
-            self._loop(f"/way/{i}/outline", outline, _OVER, _PLANNED, 3.0 if last else 1.0)
-        return way
+            self._loop(f"/path/{i}/outline", outline, _OVER, _PLANNED, 3.0 if last else 1.0)
+        return path
 
     def _loop(
         self,
@@ -167,7 +166,7 @@ class Scene:
         colour: tuple[int, int, int],
         thickness: float,
     ) -> None:
-        """Draw a closed line at a height [m], that many pixels thick."""
+        """Draw a closed line at a height [m]; thickness in pixels."""
         points = np.column_stack([polygon, np.full(len(polygon), height)])
         self._scene.add_line_segments(
             name,
@@ -178,7 +177,7 @@ class Scene:
         )
 
     def _light(self) -> None:
-        """Light it so that colours can be read: Viser's own lights wash them out."""
+        """Light the scene so that colours can be read: Viser's own lights wash them out."""
         self._scene.configure_environment_map(None)
         self._scene.configure_default_lights(enabled=False)
         self._scene.add_light_ambient("/light/sky", intensity=2.2)
@@ -187,7 +186,7 @@ class Scene:
         )
 
     def _look(self, server: viser.ViserServer) -> None:
-        """Look from the side of the smaller y at where things happen, or at the whole table."""
+        """Look along +y at the part of the table where things happen, or at all of it."""
         viewed = self._viewed
         poses = [record.pose[0] for record in viewed.records]
         if viewed.waypoints is not None:
@@ -210,11 +209,63 @@ def _put(node: viser.SceneNodeHandle, pose: Array) -> None:
 
 
 def wxyz(theta: float) -> tuple[float, float, float, float]:
-    """Return a turn about z [rad] as a quaternion."""
+    """Return a rotation about z [rad] as a quaternion."""
     return (float(np.cos(0.5 * theta)), 0.0, 0.0, float(np.sin(0.5 * theta)))
 
 
 def pose_of(node: viser.SceneNodeHandle) -> Array:
-    """Return where a node of the scene is: its pose (3,) on the table."""
+    """Return the pose (3,) of a node on the table."""
     w, _, _, z = node.wxyz
     return np.array([node.position[0], node.position[1], 2.0 * np.arctan2(z, w)])
+
+
+def prism(polygon: Array, low: float, high: float) -> tuple[Array, Integers]:
+    """Return the mesh of a solid with a polygon as its base.
+
+    Args:
+        polygon: Its base [m], simple and counter-clockwise, shape (k, 2).
+        low: Height of its bottom [m].
+        high: Height of its top [m].
+
+    Returns:
+        Vertices [m], shape (2 k, 3), and faces, shape (f, 3).
+
+    """
+    k = len(polygon)
+    vertices = np.vstack([np.column_stack([polygon, np.full(k, height)]) for height in (low, high)])
+    cap = triangles(polygon)
+    i = np.arange(k)
+    j = np.roll(i, -1)
+    sides = np.vstack([np.column_stack([i, j, j + k]), np.column_stack([i, j + k, i + k])])
+    return vertices, np.vstack([cap[:, ::-1], cap + k, sides])
+
+
+def triangles(polygon: Array) -> Integers:
+    """Divide a simple, counter-clockwise polygon (k, 2) into triangles (k - 2, 3) of its corners.
+
+    Ears are cut off: corners whose triangle with both neighbours contains no other corner.
+    """
+    left = list(range(len(polygon)))
+    found = []
+    while len(left) > 3:
+        at = _ear(polygon, left)
+        found.append([left[at - 1], left[at], left[(at + 1) % len(left)]])
+        del left[at]
+    return np.array([*found, left], dtype=np.int64)
+
+
+def _ear(polygon: Array, left: list[int]) -> int:
+    """Return the index of the largest ear in the list of remaining corners."""
+    corners = polygon[left]
+    before, after = np.roll(corners, 1, axis=0), np.roll(corners, -1, axis=0)
+    (ux, uy), (vx, vy) = (corners - before).T, (after - before).T
+    area = ux * vy - uy * vx
+    reflex = area <= 0.0
+    for at in np.argsort(-area).tolist():
+        around = np.array([before[at], corners[at], after[at]])
+        others = reflex.copy()
+        others[[at - 1, at, (at + 1) % len(left)]] = False
+        if not contains(around, corners[others]).any():
+            return int(at)
+    # Every simple polygon has an ear (Meisters 1975); rounding may hide it.
+    return int(np.argmax(area))

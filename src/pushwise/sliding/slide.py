@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from pushwise.checks import counted
+from pushwise.compilation import working_clock
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
@@ -68,7 +68,7 @@ class Journal:
         """How long each phase took, or has taken so far, with what it took before a stop [s]."""
         self.records: list[PushRecord] = []
         """The exploring pushes made so far."""
-        self._began = perf_counter()
+        self._began = working_clock()
 
     def begin(self, world: World, start: Outcome) -> None:
         """Get ready for a run in a world: `start` holds settings, table, finger and prior."""
@@ -76,14 +76,14 @@ class Journal:
     def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
         """Do what a phase does, and return what it found."""
         self.tell(phase, "")
-        self._began = perf_counter() - self.seconds.get(phase, 0.0)
+        self._began = working_clock() - self.seconds.get(phase, 0.0)
         found = do()
         self.seconds[phase] = self.elapsed()
         return found
 
     def elapsed(self) -> float:
         """Return how long the phase that is carried out has taken so far [s]."""
-        return perf_counter() - self._began
+        return working_clock() - self._began
 
     def explored(self, record: PushRecord) -> None:
         """Take note of an exploring push."""
