@@ -11,7 +11,7 @@ import numpy as np
 
 from pushwise.checks import finite_array, non_negative_integer, non_negative_number
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Known
+from pushwise.identification.belief import Belief
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
@@ -19,7 +19,7 @@ from pushwise.shape.plane import Plane
 from pushwise.shape.scan import Dropped, Scan
 from pushwise.typing import Array
 
-__all__ = ["load", "load_grid", "load_known", "load_model", "save", "to_json"]
+__all__ = ["load", "load_belief", "load_grid", "save", "to_json"]
 
 _FORMAT = "pushwise"
 _VERSION = 1
@@ -34,15 +34,14 @@ _KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift
 _FINGER_FIELDS = {"radius", "friction", "height"}
 
 
-def save(
-    value: CellGrid | ObjectModel | Scan, path: Path | str, *, known: Known | None = None
-) -> None:
-    """Write a grid, a model or a scan to a JSON file; `load` gives the same back, bit for bit.
+def save(value: CellGrid | ObjectModel | Belief | Scan, path: Path | str) -> None:
+    """Write a grid, a model, a belief or a scan to a JSON file, bit for bit.
 
-    known: how well a model is known (`Identification.known`); `load_known` gives it back.
+    `load` reads the grid, model or scan; `load_belief` reads the belief. A certain belief is
+    written as its model alone, without its finger; no posterior is written.
     """
     try:
-        Path(path).write_text(to_json(value, known=known) + "\n", encoding="utf-8")
+        Path(path).write_text(to_json(value) + "\n", encoding="utf-8")
     except OSError as error:
         raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
 
@@ -61,26 +60,22 @@ def load_grid(path: Path | str) -> CellGrid:
     return value if isinstance(value, CellGrid) else value.grid
 
 
-def load_model(path: Path | str) -> tuple[ObjectModel, Known | None]:
-    """Read a model, and how well it is known, None where the file does not say."""
-    model = load(path)
-    if not isinstance(model, ObjectModel):
-        raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
-    return model, load_known(path)
-
-
-def load_known(path: Path | str) -> Known | None:
-    """Read how well a saved model is known; None where the file does not say."""
+def load_belief(path: Path | str) -> Belief:
+    """Read a model and how well it is known; it is certain where the file does not say."""
     try:
         document = _document(Path(path))
-        _parsed(document)
-        return _known(document["known"]) if "known" in document else None
+        model = _parsed(document)
+        if isinstance(model, ObjectModel):
+            return _belief(model, document)
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
+    raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
 
 
-def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None) -> str:
-    """Return a grid, a model (and how well it is known) or a scan as JSON, a cell a line."""
+def to_json(value: CellGrid | ObjectModel | Belief | Scan) -> str:
+    """Return a grid, a model, a belief or a scan as JSON, one line per cell."""
+    belief = value if isinstance(value, Belief) else None
+    value = value.model if isinstance(value, Belief) else value
     if isinstance(value, CellGrid):
         kind, grid = "grid", value
     elif isinstance(value, Scan):
@@ -89,7 +84,8 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
         kind, grid = "model", value.grid
     else:
         raise PushwiseError(
-            f"only a CellGrid, an ObjectModel or a Scan is saved; got {type(value).__name__}."
+            "only a CellGrid, an ObjectModel, a Belief or a Scan can be saved; "
+            f"got {type(value).__name__}."
         )
     columns = [*grid.centres.T, grid.heights]
     if isinstance(value, ObjectModel):
@@ -113,15 +109,13 @@ def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None)
             "points": value.points,
             "dropped": [gone._asdict() for gone in value.dropped],
         }
-    if known is not None:
-        if not isinstance(value, ObjectModel):
-            raise PushwiseError(f"known goes with an ObjectModel; got {type(value).__name__}.")
-        covariance = known.centre_of_mass_covariance
+    if belief is not None and (belief.learned or belief.assumed):
+        covariance = belief.centre_covariance
         fields["known"] = {
             "centre_of_mass_covariance": None if covariance is None else covariance.tolist(),
-            "total_mass_std": known.total_mass_std,
-            "finger": asdict(known.finger),
-            "drift": known.drift.tolist(),
+            "total_mass_std": belief.total_mass_std,
+            "finger": asdict(belief.finger),
+            "drift": belief.drift.tolist(),
         }
     lines = [f"  {json.dumps(name)}: {_pretty(field)}" for name, field in fields.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
@@ -178,14 +172,17 @@ def _parsed(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
     size = _number("cell_size", document["cell_size"])
     grid = CellGrid(cells[:, :2], size, cells[:, 2], document["outline"])
     if kind == "model":
-        if "known" in document:
-            _known(document["known"])
-        return ObjectModel(grid, cells[:, 3], cells[:, 4])
+        model = ObjectModel(grid, cells[:, 3], cells[:, 4])
+        _belief(model, document)
+        return model
     return _scan(grid, document) if kind == "scan" else grid
 
 
-def _known(value: object) -> Known:
-    """Return how well a model is known."""
+def _belief(model: ObjectModel, document: dict[str, Any]) -> Belief:
+    """Return the belief in a model that a document describes."""
+    if "known" not in document:
+        return Belief.certain(model)
+    value = document["known"]
     if not isinstance(value, dict) or set(value) != set(_KNOWN_FIELDS):
         raise PushwiseError(f"known must have the fields {', '.join(_KNOWN_FIELDS)}.")
     finger, std = value["finger"], value["total_mass_std"]
@@ -193,11 +190,16 @@ def _known(value: object) -> Known:
         raise PushwiseError(
             "known.finger must have the fields radius and friction, and may have height."
         )
-    return Known(
-        value["centre_of_mass_covariance"],
-        None if std is None else _number("total_mass_std", std),
+    covariance = value["centre_of_mass_covariance"]
+    if covariance is not None:
+        covariance = finite_array("centre_of_mass_covariance", covariance, (2, 2))
+    return Belief(
+        model,
         Finger(**{name: _number(f"finger {name}", number) for name, number in finger.items()}),
+        covariance,
+        None if std is None else _number("total_mass_std", std),
         value["drift"],
+        assumed=covariance is None,
     )
 
 

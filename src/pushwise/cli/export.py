@@ -31,19 +31,18 @@ def export(
     check_outputs(output, force=force)
     from pushwise.export.files import format_of, write
     from pushwise.export.solid import Solid
-    from pushwise.model_files import load_model
+    from pushwise.model_files import load_belief
 
     kind = format_of(output)
-    found, known = load_model(model)
-    write(found, output, lumped=lumped)
-    solid = Solid.of(found)
-    guessed = known is not None and known.total_mass_std is None
+    belief = load_belief(model)
+    write(belief.model, output, lumped=lumped)
+    solid = Solid.of(belief.model)
     if json:
         facts = {
             "file": str(output),
             "format": kind,
             "mass": solid.mass,
-            "mass_determined": not guessed,
+            "mass_determined": belief.total_mass_known,
             "centre_of_mass": solid.centre.tolist(),
             "inertia": solid.inertia.tolist(),
             "friction": solid.friction,
@@ -55,9 +54,9 @@ def export(
         f"{output}: {kind}, {solid.mass:.3f} kg, centre of mass ({x:.1f}, {y:.1f}, {z:.1f}) mm, "
         f"mean friction {solid.friction:.2f}"
     )
-    if known is not None and not known.learned:
+    if belief.assumed:
         typer.echo("nothing was learned: masses and frictions are assumed, the same everywhere")
-    elif guessed:
+    elif not belief.total_mass_known:
         typer.echo(
             "the pushes did not determine the total mass: only its pattern was learned, "
             "and forces in a simulator will be off by a common factor"

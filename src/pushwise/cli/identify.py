@@ -104,9 +104,9 @@ def identify(
         if progress.best is None:
             raise Stopped("stopped before there was a model; nothing is written.")
         stopped = stopped_at(progress.best, learn, finger=finger, prior=prior, method=method)
-        save(progress.best, output, known=stopped.known)
+        save(stopped.belief, output)
         raise Stopped(f"stopped; {output} holds the best model so far, {progress.words()}.")
-    save(found.model, output, known=found.known)
+    save(found.belief, output)
     if plot is not None:
         from pushwise.show.figures import plot_maps
 

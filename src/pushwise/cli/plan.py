@@ -11,6 +11,7 @@ import typer
 from pushwise.checks import counted
 from pushwise.cli.options import Force, Json, check_outputs
 from pushwise.errors import PushwiseError
+from pushwise.planning.options import GRASP_WIDTH, METHODS, OVERHANG, PlanOptions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pushwise.planning.plan import Plan
 
 __all__ = ["plan"]
+
+_DEFAULT = PlanOptions()
 
 
 def plan(
@@ -32,8 +35,10 @@ def plan(
     edge: Annotated[
         bool, typer.Option("--edge", help="Choose a goal with a graspable overhang.")
     ] = False,
-    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = 0.05,
-    grasp_width: Annotated[float, typer.Option(help="How wide the hand opens, in metres.")] = 0.08,
+    overhang: Annotated[float, typer.Option(help="How far over the edge, in metres.")] = OVERHANG,
+    grasp_width: Annotated[
+        float, typer.Option(help="How wide the overhanging part may be, in metres.")
+    ] = GRASP_WIDTH,
     table: Annotated[
         str,
         typer.Option(
@@ -43,11 +48,16 @@ def plan(
     obstacles: Annotated[
         Path | None, typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in m.")
     ] = None,
-    method: Annotated[str, typer.Option(help="batch, gradient or exhaustive.")] = "batch",
+    method: Annotated[
+        str, typer.Option(help=f"Contact search: {', '.join(METHODS)}.")
+    ] = _DEFAULT.method,
+    tolerance: Annotated[
+        float, typer.Option(help="Distance at which the goal counts as reached, in metres.")
+    ] = _DEFAULT.tolerance,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds that a way to one goal may take.")
-    ] = 10.0,
-    seed: Annotated[int, typer.Option(help="Decides all that is random.")] = 0,
+        float, typer.Option(help="Time limit for the plan to one goal, in seconds.")
+    ] = _DEFAULT.time_limit,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = _DEFAULT.seed,
     plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
     force: Force = False,
     json: Json = False,
@@ -60,63 +70,52 @@ def plan(
     if (goal is None) != edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.cli.options import load_polygons, table_of
-    from pushwise.model_files import load_model
+    from pushwise.model_files import load_belief
     from pushwise.planning.goals import choose_goal, first_with_a_way
     from pushwise.planning.plan import plan as make
 
-    found, known = load_model(model)
+    options = PlanOptions(method=method, tolerance=tolerance, time_limit=time_limit, seed=seed)
+    belief = load_belief(model)
     top = table_of(table)
     blocks = [] if obstacles is None else load_polygons(obstacles)
 
     def way_to(pose: ArrayLike) -> Plan:
-        return make(
-            found,
-            start,
-            pose,
-            top,
-            obstacles=blocks,
-            method=method,
-            time_limit=time_limit,
-            known=known,
-            seed=seed,
-        )
+        return make(belief, start, pose, top, obstacles=blocks, options=options)
 
     said, at_edge = "", None
     if goal is not None:
         made = way_to(goal)
     else:
         best = choose_goal(
-            found,
+            belief,
             top,
             overhang=overhang,
             grasp_width=grasp_width,
             obstacles=blocks,
             start=start,
-            known=known,
-            seed=seed,
+            options=options,
         )
         goals = (best, *best.alternatives)
         at, made = first_with_a_way(goals, way_to)
         chosen = goals[at]
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
-        assumed = known is not None and not known.learned
         fall = (
             "chance of a fall not known: nothing was learned"
-            if assumed
+            if belief.assumed
             else f"falls with p = {chosen.fall_probability:.2g}"
         )
-        if known is None:
+        if not (belief.learned or belief.assumed):
             fall += " (the file does not say how well the model is known: taken as certain)"
         at_edge = {
             "overhang": chosen.overhang,
-            "fall_probability": None if assumed else chosen.fall_probability,
+            "fall_probability": None if belief.assumed else chosen.fall_probability,
         }
         said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
     made.save(output)
     if plot is not None:
         from pushwise.show.figures import plot_plan
 
-        plot_plan(made, found.grid, top, plot, obstacles=blocks)
+        plot_plan(made, belief.model.grid, top, plot, obstacles=blocks)
     typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if json else made.table())
     if not json:
         x, y, theta = goal

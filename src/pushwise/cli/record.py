@@ -35,6 +35,7 @@ def record(
     from rich.progress import Progress
 
     from pushwise import objects, worlds
+    from pushwise.sliding.record_pushes import RecordOptions
     from pushwise.sliding.record_pushes import record as record_pushes
     from pushwise.worlds.random_scene import WORLDS
 
@@ -50,9 +51,10 @@ def record(
             grid=drawn.grid,
             pushes=pushes,
             seed=seed,
-            noise=place.noise,
-            provenance={"world": world.value, "object": thing},
-            on_push=lambda done: progress.update(task, completed=done),
+            options=RecordOptions(
+                noise=place.noise, provenance={"world": world.value, "object": thing}
+            ),
+            progress=lambda news: progress.update(task, completed=news.done),
         )
     if json:
         facts = {"log": str(output), "world": world.value, "object": thing}

@@ -12,11 +12,15 @@ import typer
 
 from pushwise.cli.options import Json, Stopped
 from pushwise.errors import PushwiseError
+from pushwise.planning.options import PlanOptions
+from pushwise.sliding.options import SlideOptions
 
 if TYPE_CHECKING:
     from pushwise.sliding.outcome import Outcome
 
 __all__ = ["slide"]
+
+_DEFAULT = SlideOptions()
 
 
 class World(StrEnum):
@@ -38,8 +42,10 @@ def slide(
         Path | None, typer.Option("-o", "--output", help="Folder of the run; slide-OBJECT.")
     ] = None,
     world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
-    explore: Annotated[int, typer.Option(help="Pushes to learn from.")] = 5,
-    seed: Annotated[int, typer.Option(help="Decides masses, pose and noise.")] = 0,
+    explore: Annotated[int, typer.Option(help="Pushes to learn from.")] = _DEFAULT.explore,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of masses, pose and noise.")
+    ] = _DEFAULT.plan.seed,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the run in the folder.")
     ] = False,
@@ -57,7 +63,6 @@ def slide(
 
     from pushwise.physics.model import Table
     from pushwise.show.slide_progress import Sliding, summary
-    from pushwise.sliding.outcome import Settings
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
     from pushwise.worlds.random_scene import stage
@@ -72,8 +77,9 @@ def slide(
             outcome = run(
                 place,
                 table,
-                settings=Settings(explore=explore, seed=seed),
-                journal=RunFolder(folder, about, force=force, tell=progress.tell),
+                options=SlideOptions(explore=explore, plan=PlanOptions(seed=seed)),
+                journal=RunFolder(folder, about, force=force),
+                progress=progress.update,
             )
         except KeyboardInterrupt:
             raise Stopped("stopped; the same command goes on from here.") from None
@@ -102,17 +108,14 @@ def _content(what: str) -> dict[str, str]:
 def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
     """Write what follows from the outcome: report, pictures, models for other simulators."""
     from pushwise.export import write
-    from pushwise.identification.result import Identification
-    from pushwise.planning.stability import model_of
     from pushwise.show.figures import plot_maps, plot_plan
     from pushwise.show.report import write_report
 
-    found = outcome.found
-    if found is not None:
+    if outcome.belief is not None:
         for suffix in ("xml", "urdf", "sdf"):
-            write(model_of(found), folder / f"object.{suffix}")
-    if isinstance(found, Identification):
-        plot_maps(found, folder / "maps.png")
+            write(outcome.belief.model, folder / f"object.{suffix}")
+    if outcome.found is not None:
+        plot_maps(outcome.found, folder / "maps.png")
     if outcome.plan is not None and outcome.grid is not None:
         plot_plan(outcome.plan, outcome.grid, outcome.table, folder / "plan.png")
     write_report(outcome, folder / "report.html", name=name)

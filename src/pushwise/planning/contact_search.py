@@ -22,6 +22,7 @@ import numpy as np
 
 from pushwise.geometry.polygon import placed
 from pushwise.physics.push import Push
+from pushwise.planning.options import METHODS
 from pushwise.planning.push_evaluation import MAX_TRAVEL, Candidate, Pusher
 from pushwise.typing import Array
 
@@ -142,11 +143,9 @@ def batch_search(pusher: Pusher, pose: Array, target: Array) -> Move | None:
     return None
 
 
-SEARCHES: dict[str, Search] = {
-    "batch": batch_search,
-    "gradient": gradient_search,
-    "exhaustive": exhaustive_search,
-}
+SEARCHES: dict[str, Search] = dict(
+    zip(METHODS, (batch_search, gradient_search, exhaustive_search), strict=True)
+)
 
 
 def _best(

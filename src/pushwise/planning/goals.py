@@ -9,14 +9,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number, probability
+from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import contains
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.identification.belief import Belief
+from pushwise.physics.model import Table
 from pushwise.planning.free_space import Free
+from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import Overhang, overhangs
 from pushwise.typing import Array
@@ -53,33 +53,41 @@ class Goal:
 
 
 def choose_goal(
-    found: Identification | ObjectModel,
+    belief: Belief,
     table: Table,
     *,
-    overhang: float = 0.05,
-    grasp_width: float = 0.08,
-    max_fall_probability: float = 0.01,
+    overhang: float = OVERHANG,
+    grasp_width: float = GRASP_WIDTH,
     region: int | ArrayLike | None = None,
     obstacles: Sequence[ArrayLike] = (),
     start: ArrayLike | None = None,
-    known: Known | None = None,
-    seed: int = 0,
+    options: PlanOptions = PlanOptions(),
 ) -> Goal:
-    """Choose the safest pose in which a part overhangs the table that a hand can grasp.
+    """Choose the safest pose in which a graspable part of the object overhangs the table.
 
-    overhang: how deep the part must be beyond the edge [m]; grasp_width: how wide it may be along
-    it [m]. region: where the goal may be: at any edge, at the edge with this number, at an edge
-    with the grid's origin inside a polygon (k, 2), or one of the poses (p, 3). obstacles:
-    polygons (k, 2) [m] that the object must not touch there. start: pose (3,) of the object now,
-    for goals nearby among those equally safe. known: how well a model is known that is not to be
-    taken as certain. seed: of the samples of the centre of mass.
+    Args:
+        belief: What is believed about the object.
+        table: The table.
+        overhang: How far the part must extend beyond the edge [m].
+        grasp_width: How wide it may be along the edge [m].
+        region: Where the goal may be: at any edge (None); at the edge with this number; at an edge
+            with the grid's origin inside a polygon, shape (k, 2); or one of these poses, shape
+            (p, 3).
+        obstacles: Polygons [m] that the object must not touch, shape (k, 2) each.
+        start: Pose of the object now, shape (3,); among equally safe goals near ones are preferred.
+        options: `max_fall_probability` and `seed` are used.
 
-    Raises PushwiseError, with what could be had, when there is no such pose.
+    Returns:
+        The best goal, with the next best ones as its `alternatives`.
+
+    Raises:
+        PushwiseError: If there is no such pose; the message says what would be possible.
+
     """
     overhang = positive_number("overhang", overhang)
     grasp_width = positive_number("grasp_width", grasp_width)
-    limit = probability("max_fall_probability", max_fall_probability)
-    balance = Balance(found, table, known=known, seed=seed)
+    limit = options.max_fall_probability
+    balance = Balance(belief, table, seed=options.seed)
     candidates = _candidates(balance, overhang, region)
     narrow = [c for c in candidates if c[1].width <= grasp_width]
     goals = _stable(balance, narrow, limit)

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.compilation import compiled
 from pushwise.errors import PushwiseError
-from pushwise.planning.deadline import Deadline
 from pushwise.planning.free_space import Free, Rules, blocked
+from pushwise.planning.options import Deadline
 from pushwise.typing import Array, Integers
 
 __all__ = ["find_path"]

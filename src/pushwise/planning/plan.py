@@ -12,18 +12,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
+from pushwise.identification.belief import Belief
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.contact_search import SEARCHES, Search
-from pushwise.planning.deadline import Deadline, OutOfTimeError
 from pushwise.planning.free_space import Free
+from pushwise.planning.options import Deadline, OutOfTimeError, PlanOptions
 from pushwise.planning.path import find_path
-from pushwise.planning.pose_uncertainty import Spread
+from pushwise.planning.pose_uncertainty import PoseUncertainty
 from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
 from pushwise.shape.grid import CellGrid
@@ -48,7 +47,7 @@ class Plan:
     start alone where it is lowered from above: at first, or when it was fenced in."""
     poses: Array
     """Pose before the first push and after each [m, m, rad], shape (pushes + 1, 3)."""
-    spread: Array
+    pose_std: Array
     """Standard deviation of the pose after each push [m, m, rad], were the object before it where
     the plan says, shape (pushes, 3); zero for a model that is certain."""
     waypoints: Array
@@ -74,7 +73,7 @@ class Plan:
                 }
             )
             for way, push, pose, std in zip(
-                self.approaches, self.pushes, self.poses[1:], self.spread, strict=True
+                self.approaches, self.pushes, self.poses[1:], self.pose_std, strict=True
             )
         ]
         head = {
@@ -99,7 +98,7 @@ class Plan:
             "  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"
             "  give or take [mm, rad]"
         ]
-        for push, pose, std in zip(self.pushes, self.poses[1:], self.spread, strict=True):
+        for push, pose, std in zip(self.pushes, self.poses[1:], self.pose_std, strict=True):
             start, velocity = push.start, push.velocity
             lines.append(
                 f"  {start[0]:7.3f} {start[1]:7.3f}   {velocity[0]:7.3f} {velocity[1]:7.3f}    "
@@ -138,64 +137,55 @@ class Plan:
 
 
 def plan(
-    found: Identification | ObjectModel,
+    belief: Belief,
     start: ArrayLike,
     goal: ArrayLike,
     table: Table,
     *,
     obstacles: Sequence[ArrayLike] = (),
-    finger: Finger | None = None,
     finger_at: ArrayLike | None = None,
-    method: str = "batch",
-    tolerance: float = 0.02,
-    max_pushes: int = 60,
-    max_fall_probability: float = 0.01,
-    time_limit: float = 10.0,
-    known: Known | None = None,
-    seed: int = 0,
+    options: PlanOptions = PlanOptions(),
 ) -> Plan:
-    """Plan pushes of an object from a pose to another, (x, y, theta) each.
+    """Plan pushes that take an object from one pose to another (Algorithm 2).
 
-    found: what was identified, or a model, certain unless `known` says how well it is known.
-    obstacles: polygons (k, 2) [m]. finger: the one identified when not given. finger_at: where
-    it is now (2,) [m]; out of the way when not given. method: "batch" (fewest pushes), "gradient"
-    (Algorithm 2) or "exhaustive". tolerance: mean distance of the cells from the goal [m].
-    time_limit: [s], kept within a tenth; compiling, once an installation, is not in it.
+    A path is found first (line 1), then pushes along it, waypoint by waypoint.
 
-    Raises PushwiseError when there is no way, or no pushes were found.
+    Args:
+        belief: What is believed about the object, and the finger that pushes it.
+        start: Pose now (x, y, theta) [m, m, rad], shape (3,).
+        goal: Pose to reach, shape (3,).
+        table: The table; the object must not fall off it.
+        obstacles: Polygons [m] in the table frame, shape (k, 2) each.
+        finger_at: Where the finger is now [m], shape (2,); raised if not given.
+        options: Method, tolerance and limits.
+
+    Raises:
+        PushwiseError: If there is no path, or no pushes were found.
+
     """
-    if method not in SEARCHES:
-        raise PushwiseError(f"method must be one of {', '.join(SEARCHES)}; got {method!r}.")
-    tolerance = positive_number("tolerance", tolerance)
-    limit = positive_number("time_limit", time_limit)
-    most = non_negative_integer("max_pushes", max_pushes)
     first, last = finite_array("start", start, (3,)), finite_array("goal", goal, (3,))
-    if finger is None:
-        if isinstance(found, Identification):
-            finger = found.finger
-        else:
-            finger = Finger() if known is None else known.finger
     warm_up()
-    deadline = Deadline(limit)
-    balance = Balance(found, table, known=known, seed=seed)
-    free = Free(balance, obstacles, max_fall_probability=max_fall_probability)
-    spread = Spread(found, table, finger, known=known, seed=seed)
-    waypoints = find_path(free, first, last, time_limit=_PATH_SHARE * limit, seed=seed)
-    pusher = Pusher(free, finger, last, deadline=deadline)
+    deadline = Deadline(options.time_limit)
+    balance = Balance(belief, table, seed=options.seed)
+    free = Free(balance, obstacles, max_fall_probability=options.max_fall_probability)
+    uncertainty = PoseUncertainty(belief, table, seed=options.seed)
+    path_limit = _PATH_SHARE * options.time_limit
+    waypoints = find_path(free, first, last, time_limit=path_limit, seed=options.seed)
+    pusher = Pusher(free, belief.finger, last, deadline=deadline)
     if finger_at is not None:
         pusher.place = finite_array("finger_at", finger_at, (2,))
-    drive = _Drive(pusher, SEARCHES[method], tolerance, seed)
+    drive = _Drive(pusher, SEARCHES[options.method], options.tolerance, options.seed)
     try:
-        drive.along(waypoints, most, deadline)
-        deviations = spread.along(drive.poses, drive.pushes, deadline)
+        drive.along(waypoints, options.max_pushes, deadline)
+        pose_std = uncertainty.along(drive.poses, drive.pushes, deadline)
     except OutOfTimeError:
-        why = f"in {limit:g} s, {len(drive.pushes)} of the pushes found"
+        why = f"in {options.time_limit:g} s, {len(drive.pushes)} of the pushes found"
         raise PushwiseError(drive.gave_up(last, why)) from None
     return Plan(
         tuple(drive.pushes),
         tuple(drive.approaches),
         np.array(drive.poses),
-        deviations,
+        pose_std,
         waypoints,
         mean_cell_error(balance.model.grid, drive.poses[-1], last),
         pusher.simulations,
@@ -209,7 +199,7 @@ def warm_up() -> None:
     grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
     model = ObjectModel(grid, np.full(4, 0.1), 0.3)
     wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
-    free = Free(Balance(model, Table.rectangle(1.2, 1.0)), [wall])
+    free = Free(Balance(Belief.certain(model), Table.rectangle(1.2, 1.0)), [wall])
     start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
     find_path(free, start, goal, time_limit=60.0)
     pusher = Pusher(free, Finger(), goal)

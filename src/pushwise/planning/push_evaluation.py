@@ -21,8 +21,8 @@ from pushwise.physics.kernels.rollout import DONE, STARTED_INSIDE, roll
 from pushwise.physics.model import Physics
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
-from pushwise.planning.deadline import Deadline
 from pushwise.planning.free_space import Free
+from pushwise.planning.options import Deadline
 from pushwise.planning.support_polygon import inland
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags

@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer
-from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import contains, placed
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import Table
 from pushwise.planning.support_polygon import Shape, falls, margin, margins, support
 from pushwise.typing import Array
 
-__all__ = ["SAMPLES", "Balance", "Stability", "model_of"]
+__all__ = ["SAMPLES", "Balance", "Stability"]
 
 
 SAMPLES = 4096  # centres of mass; a probability of 1 % is then right to 0.5 % (three sigma)
@@ -45,20 +43,22 @@ class Balance:
 
     def __init__(
         self,
-        found: Identification | ObjectModel,
+        belief: Belief,
         table: Table,
         *,
-        known: Known | None = None,
         samples: int = SAMPLES,
         seed: int = 0,
     ) -> None:
-        """Draw centres of mass from what is known.
+        """Draw centres of mass from a belief.
 
-        found: what was identified, or a model; a model is taken as certain unless `known` says
-        how well its centre of mass is known, and so is one of which nothing was learned: there is
-        no other to take. samples: how many centres to draw.
+        Args:
+            belief: What is believed about the object.
+            table: The table it is on.
+            samples: Number of centres of mass to draw; one where the model is certain or assumed.
+            seed: Random seed of these.
+
         """
-        self.model = model_of(found)
+        self.model = checked_belief(belief).model
         self.table = table
         grid = self.model.grid
         signs = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
@@ -74,30 +74,8 @@ class Balance:
         )
         """Cells and table for the compiled code."""
         rng = np.random.default_rng(non_negative_integer("seed", seed))
-        if isinstance(found, Identification):
-            centres = found.posterior.centres_of_mass(samples, rng)
-        elif known is not None and known.centre_of_mass_covariance is not None:
-            centres = self._possible(known.centre_of_mass_covariance, samples, rng)
-        else:
-            centres = self.model.centre_of_mass[None].copy()
-        self.centres = np.ascontiguousarray(centres)
+        self.centres = np.ascontiguousarray(belief.centres_of_mass(samples, rng))
         """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
-
-    def _possible(self, covariance: Array, samples: int, rng: np.random.Generator) -> Array:
-        """Draw centres of mass (samples, 2), but none outside the object, where none can be."""
-        centre = self.model.centre_of_mass
-        root = np.linalg.cholesky(covariance)
-        wide = 4.0 * self.shape.reach
-        under = np.array(Table.rectangle(wide, wide).polygon)
-        hull, _ = support(self.shape._replace(table=under), np.zeros(3))
-        drawn = centre + rng.standard_normal((16 * samples, 2)) @ root.T
-        inside = drawn[contains(hull, drawn)][:samples]
-        if not len(inside):
-            raise PushwiseError(
-                "the centre of mass is known so badly that no guess of it lies in the object; "
-                "push it a few times more."
-            )
-        return inside
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
@@ -146,14 +124,3 @@ class Balance:
         if not tips.any():
             return float(np.inf)
         return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
-
-
-def model_of(found: Identification | ObjectModel) -> ObjectModel:
-    """Return the model of what was identified, or the model itself."""
-    if isinstance(found, Identification):
-        return found.model
-    if not isinstance(found, ObjectModel):
-        raise PushwiseError(
-            f"found must be an Identification or an ObjectModel; got {type(found).__name__}."
-        )
-    return found

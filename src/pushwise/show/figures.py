@@ -57,7 +57,7 @@ def plot_maps(found: Identification, path: Path) -> None:
     """Draw mass, friction load and uncertainty of the cells, and the centre of mass, to a file."""
     from matplotlib.figure import Figure
 
-    shown = quantities(found)
+    shown = quantities(found.belief)
     maps = [shown[name] for name in ("mass", "load", "uncertainty")]
     low, high = found.model.grid.outline.min(axis=0), found.model.grid.outline.max(axis=0)
     margin = 0.08 * float((high - low).max())

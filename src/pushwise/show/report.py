@@ -10,14 +10,14 @@ import numpy as np
 from pushwise import __version__
 from pushwise.checks import counted
 from pushwise.errors import PushwiseError
-from pushwise.identification.result import Identification
+from pushwise.identification.belief import Belief
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
-from pushwise.planning.stability import Balance, model_of
+from pushwise.planning.stability import Balance
 from pushwise.show import report_figures as pictures
 from pushwise.show.html import facts, figure, page, paragraph, ramp, section
 from pushwise.show.report_sections import learned, pushes
-from pushwise.sliding.outcome import Found, Outcome
+from pushwise.sliding.outcome import Outcome
 
 __all__ = ["report", "write_report"]
 
@@ -45,13 +45,13 @@ def report(outcome: Outcome, *, name: str = "object") -> str:
     name: what the object is called.
     """
     parts = [_head(outcome, name), _seen(outcome)]
-    found, goal, plan = outcome.found, outcome.goal, outcome.plan
-    if found is not None:
-        parts += learned(found)
+    belief, goal, plan = outcome.belief, outcome.goal, outcome.plan
+    if belief is not None:
+        parts += learned(outcome.found, belief)
         if outcome.records:
-            parts.append(_explored(outcome, found))
+            parts.append(_explored(outcome, belief))
         if goal is not None and plan is not None:
-            parts += [_goal(outcome, found, goal), _way(outcome, found, goal, plan)]
+            parts += [_goal(outcome, belief, goal), _way(outcome, belief, goal, plan)]
     parts += [_end(outcome), _timings(outcome), _foot(outcome)]
     return page(f"Sliding the {name} to the table’s edge", "\n".join(parts))
 
@@ -59,7 +59,7 @@ def report(outcome: Outcome, *, name: str = "object") -> str:
 def _head(outcome: Outcome, name: str) -> str:
     """Say what came of it, in a sentence and a few numbers."""
     numbers = {"Pushes to learn from": f"{len(outcome.records)}"}
-    if isinstance(outcome.found, Identification):
+    if outcome.found is not None:
         size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
         numbers["Centre of mass known to"] = f"{1e3 * size:.1f} mm"
     if outcome.goal is not None:
@@ -115,7 +115,7 @@ def _seen(outcome: Outcome) -> str:
     )
 
 
-def _explored(outcome: Outcome, found: Found) -> str:
+def _explored(outcome: Outcome, belief: Belief) -> str:
     """Show the pushes it learned from."""
     return section(
         "The pushes it learned from",
@@ -128,27 +128,26 @@ def _explored(outcome: Outcome, found: Found) -> str:
             "the measured start can send the object another way; such a push does not mean that "
             "the model is wrong."
         ),
-        pushes(found, outcome.records, outcome.finger, outcome.table),
+        pushes(belief, outcome.records, outcome.table),
     )
 
 
-def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
+def _goal(outcome: Outcome, belief: Belief, goal: Goal) -> str:
     """Show where the object should go, and why it does not fall there."""
-    covariance = None
+    covariance = belief.centre_covariance
     doubt = (
         " That holds for the assumed centre of mass; how likely a fall is, is not known, because "
         "nothing was learned."
     )
     red = "the assumed centre of mass"
-    if isinstance(found, Identification):
-        covariance = found.posterior.centre_of_mass_covariance
+    if covariance is not None:
         doubt = (
             " Because the centre of mass is known only so well, this is a probability: of all the "
             "places where the centre of mass may be, in "
             f"{probability(goal.fall_probability)} the object would fall."
         )
         red = "the centre of mass and the ellipse that holds it with 95 %"
-    rests = Balance(found, outcome.table, seed=outcome.settings.seed).at(goal.pose)
+    rests = Balance(belief, outcome.table, seed=outcome.options.plan.seed).at(goal.pose)
     x, y, theta = goal.pose
     return section(
         "Where it should go",
@@ -160,7 +159,7 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
             f"inside the area that carries it.{doubt}"
         ),
         figure(
-            pictures.balance(model_of(found), outcome.table, goal, rests, covariance),
+            pictures.balance(belief.model, outcome.table, goal, rests, covariance),
             f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, turned by "
             f"{np.degrees(theta):.0f}°. Green: the area that carries the object. Red: {red}.",
         ),
@@ -173,10 +172,10 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
     )
 
 
-def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
+def _way(outcome: Outcome, belief: Belief, goal: Goal, plan: Plan) -> str:
     """Show the plan, and what became of it."""
     made = () if outcome.followed is None else outcome.followed.records
-    grid = model_of(found).grid
+    grid = belief.model.grid
     expected = counted(len(plan.pushes), "push", "pushes")
     which = "first goal" if outcome.other_goal else "goal"
     parts = [
@@ -193,7 +192,7 @@ def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
     ]
     if made:
         parts.append("<h3>The pushes on the way</h3>")
-        parts.append(pushes(found, made, outcome.finger, outcome.table))
+        parts.append(pushes(belief, made, outcome.table))
     return section("The way there", *parts)
 
 
@@ -249,17 +248,17 @@ def _timings(outcome: Outcome) -> str:
 
 def _foot(outcome: Outcome) -> str:
     """Say what was asked for."""
-    asked = outcome.settings
+    asked, planning = outcome.options, outcome.options.plan
     return (
         "<footer>"
         + paragraph(
             f"Asked for: {counted(asked.explore, 'push', 'pushes')} to learn from, "
             f"{1e3 * asked.overhang:.0f} mm of "
             f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall probability of at "
-            f"most {probability(asked.max_fall_probability)}, the goal reached to "
-            f"{1e3 * asked.tolerance:.0f} mm with at most "
-            f"{counted(asked.max_pushes, 'push', 'pushes')}, seed "
-            f"{asked.seed}. Lengths are in millimetres, poses in the frame of the table."
+            f"most {probability(planning.max_fall_probability)}, the goal reached to "
+            f"{1e3 * planning.tolerance:.0f} mm with at most "
+            f"{counted(planning.max_pushes, 'push', 'pushes')}, seed "
+            f"{planning.seed}. Lengths are in millimetres, poses in the frame of the table."
         )
         + "</footer>"
     )

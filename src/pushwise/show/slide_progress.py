@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.status import Status
 
 from pushwise.checks import counted
-from pushwise.identification.result import Identification
+from pushwise.progress import Progress
 from pushwise.show.status_line import Line
 from pushwise.sliding.outcome import Outcome, Phase
 
@@ -27,7 +27,7 @@ _DOING = {
 
 
 class Sliding(Line):
-    """What is being done, on stderr; `tell` is for a `Journal`."""
+    """What is being done, on stderr; `update` is the `progress` of `slide`."""
 
     def __init__(self) -> None:
         """Prepare a line."""
@@ -37,8 +37,9 @@ class Sliding(Line):
         self._phase: Phase | None = None
         self._began = perf_counter()
 
-    def tell(self, phase: Phase, words: str) -> None:
-        """Say what a phase is at; one that is over stays as a line."""
+    def update(self, news: Progress) -> None:
+        """Show the progress of a phase; one that is over stays as a line."""
+        phase, words = Phase(news.stage), news.text
         if phase is not self._phase:
             self._finish()
             self._phase, self._began = phase, perf_counter()
@@ -77,10 +78,10 @@ def _words(outcome: Outcome, phase: Phase) -> str:
         return f"{length:.0f} x {width:.0f} mm, {grid.n_cells} cells"
     if phase is Phase.EXPLORE:
         return counted(len(outcome.records), "push", "pushes")
-    if phase is Phase.IDENTIFY and isinstance(found, Identification):
+    if phase is Phase.IDENTIFY and found is not None:
         std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
         return f"the centre of mass to {std:.1f} mm"
-    if phase is Phase.IDENTIFY and found is not None:
+    if phase is Phase.IDENTIFY and outcome.belief is not None:
         return "nothing learned: the same stuff everywhere"
     if phase is Phase.PLAN and goal is not None and plan is not None:
         fall = outcome.fall_probability

@@ -24,7 +24,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -34,10 +34,12 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
+from pushwise.planning.options import PlanOptions
+from pushwise.progress import Progress
 from pushwise.records.log import PushLog
 from pushwise.records.log_file import LogWriter
-from pushwise.records.record import PushRecord
-from pushwise.sliding.outcome import Outcome, Phase, Settings
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_json, read_phase, write_json, write_phase
 from pushwise.sliding.slide import Journal
 from pushwise.worlds.world import World
@@ -90,14 +92,13 @@ class RunFolder(Journal):
         about: Mapping[str, Any],
         *,
         force: bool = False,
-        tell: Callable[[Phase, str], None] | None = None,
     ) -> None:
         """Choose a folder, new or of a run that was stopped.
 
         about: which object and world, and whatever else makes this run different from others.
         force: overwrite a run with other settings, or a finished one.
         """
-        super().__init__(tell)
+        super().__init__()
         self.path = Path(path)
         self._about = dict(about)
         self._force = force
@@ -137,10 +138,11 @@ class RunFolder(Journal):
         self._done = replace(self._done, **read.fields)
         return cast("T", read.value)
 
-    def explored(self, record: PushRecord) -> None:
-        """Append a push to the log."""
-        super().explored(record)
+    def explored(self, news: Progress) -> None:
+        """Append an exploring push to the log."""
+        super().explored(news)
         assert self._done is not None
+        record = self.records[-1]
         log = self.path / "log.csv"
         if len(self.records) == 1:
             for name in ("log.csv", "log.json"):  # of a run stopped before its first push
@@ -192,7 +194,7 @@ def load_run(path: Path | str) -> Outcome:
     run = read_json(path / "run.json", kind="run")
     with _complete(path / "run.json"):
         outcome = Outcome(
-            Settings(**run["settings"]),
+            _options(run["settings"]),
             Table(run["table"]),
             Finger(**run["finger"]),
             Prior(**run["prior"]),
@@ -248,15 +250,25 @@ def facts(outcome: Outcome) -> dict[str, Any]:
 
 def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
     """Return all that makes a run what it is, as JSON holds it."""
-    settings = {
+    settings = asdict(start.options)
+    settings |= settings.pop("plan")
+    described = {
         "about": dict(about),
         "pushwise": __version__,
-        "settings": asdict(start.settings),
+        "settings": settings,
         "table": start.table.polygon.tolist(),
         "finger": asdict(start.finger),
         "prior": asdict(start.prior),
     }
-    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **settings})))
+    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **described})))
+
+
+def _options(settings: Mapping[str, Any]) -> SlideOptions:
+    """Return the options that `_described` wrote, those of planning among the others."""
+    names = [each.name for each in fields(PlanOptions)]
+    planning = PlanOptions(**{name: settings[name] for name in names if name in settings})
+    others = {name: value for name, value in settings.items() if name not in names}
+    return SlideOptions(**others, plan=planning)
 
 
 def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, Any] | None:
