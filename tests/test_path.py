@@ -8,14 +8,14 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
-from pushwise.identification.belief import Known
 from pushwise.planning.free_space import Free
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.path import find_path
 from pushwise.planning.stability import Balance
-from pushwise.sliding.outcome import Settings
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model
+KNOWN = pw.Belief.certain(HAMMER)
 TABLE = pw.Table.rectangle(1.2, 0.8)
 WALL = [(-0.02, -0.4), (0.02, -0.4), (0.02, 0.12), (-0.02, 0.12)]
 START, GOAL = (-0.35, -0.1, 1.5), (0.35, -0.1, 1.5)
@@ -23,7 +23,7 @@ START, GOAL = (-0.35, -0.1, 1.5), (0.35, -0.1, 1.5)
 
 def free(*obstacles: list[tuple[float, float]]) -> Free:
     """Return the hammer's free poses on the table with obstacles."""
-    return Free(Balance(HAMMER, TABLE), obstacles)
+    return Free(Balance(KNOWN, TABLE), obstacles)
 
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -69,9 +69,8 @@ def test_the_path_goes_round_a_wall(seed: int) -> None:
 def test_a_limit_that_is_no_probability_is_refused(limit: float) -> None:
     """Take no limit under which everything or nothing may fall, in any place it is given."""
     for make in (
-        lambda: Free(Balance(HAMMER, TABLE), max_fall_probability=limit),
-        lambda: pw.choose_goal(HAMMER, TABLE, max_fall_probability=limit),
-        lambda: Settings(max_fall_probability=limit),
+        lambda: Free(Balance(KNOWN, TABLE), max_fall_probability=limit),
+        lambda: PlanOptions(max_fall_probability=limit),
     ):
         with pytest.raises(PushwiseError, match=r"max_fall_probability must be (above 0|finite)"):
             make()
@@ -79,8 +78,8 @@ def test_a_limit_that_is_no_probability_is_refused(limit: float) -> None:
 
 def test_the_probability_said_is_the_one_judged_by() -> None:
     """Name a probability above the limit wherever a pose is refused for it."""
-    known = Known(0.01**2 * np.eye(2), None, pw.Finger(), np.zeros(3))
-    balance = Balance(HAMMER, TABLE, known=known, seed=2)
+    belief = pw.Belief(HAMMER, pw.Finger(), 0.01**2 * np.eye(2), None, np.zeros(3))
+    balance = Balance(belief, TABLE, seed=2)
     room = Free(balance, max_fall_probability=0.01)
     poses = np.column_stack([np.linspace(0.65, 0.69, 81), np.zeros((81, 2))])
     said = [room.objection(pose) or "" for pose in poses]
@@ -93,7 +92,7 @@ def test_the_probability_said_is_the_one_judged_by() -> None:
 def test_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up within 10 % of the limit, and say what is in the way."""
     clock = Ticking()
-    monkeypatch.setattr("pushwise.planning.deadline.perf_counter", clock)
+    monkeypatch.setattr("pushwise.planning.options.perf_counter", clock)
     wall = [(-0.02, -0.4), (0.02, -0.4), (0.02, 0.4), (-0.02, 0.4)]
     with pytest.raises(PushwiseError, match=r"no path was found in 0.3 s; in the way are"):
         find_path(free(wall), START, GOAL, time_limit=0.3)
