@@ -8,7 +8,7 @@ import pytest
 import pushwise as pw
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.planning.contact_search import LENGTHS, SEARCHES
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.push_evaluation import Candidate, Pusher, contacts
 from pushwise.planning.stability import Balance
 
@@ -23,7 +23,7 @@ SQUARE = pw.ObjectModel(
 def pusher(model: pw.ObjectModel, *obstacles: list[tuple[float, float]]) -> Pusher:
     """Return a pusher of a model on the large table."""
     return Pusher(
-        Free(Balance(pw.Belief.certain(model), TABLE), obstacles), pw.Finger(), np.zeros(3)
+        FreeSpace(Balance(pw.Belief.certain(model), TABLE), obstacles), pw.Finger(), np.zeros(3)
     )
 
 
@@ -62,7 +62,7 @@ def test_a_push_through_balance_keeps_from_obstacles_it_may_swing_into() -> None
     target = np.array([0.28, 0.0, 0.0])
     # Straight ahead the bar passes 30 mm beside it.
     wall = [(0.0, 0.05), (0.4, 0.05), (0.4, 0.07), (0.0, 0.07)]
-    free = Free(Balance(pw.Belief.certain(bar), TABLE), [wall])
+    free = FreeSpace(Balance(pw.Belief.certain(bar), TABLE), [wall])
     tool, alone = pusher(bar, wall), pusher(bar)
     at = int(np.argmin(np.hypot(*(tool.starts - [-0.163, 0.01]).T)))
     bold, tried = (

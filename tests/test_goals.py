@@ -7,7 +7,7 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
 from pushwise.geometry.polygon import placed
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
 
@@ -52,7 +52,7 @@ def test_goals_are_free_of_obstacles() -> None:
     walls = [[(-0.3, y), (0.3, y), (0.3, y + 0.1), (-0.3, y + 0.1)] for y in (0.18, -0.28)]
     assert pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0)).edge in (0, 2)
     best = pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0), obstacles=walls)
-    free = Free(Balance(KNOWN, TABLE), walls)
+    free = FreeSpace(Balance(KNOWN, TABLE), walls)
     assert free([goal.pose for goal in (best, *best.alternatives)]).all()
     slab = [(-0.39, -0.29), (0.39, -0.29), (0.39, 0.29), (-0.39, 0.29)]
     with pytest.raises(PushwiseError, match="no goal with 50 mm overhang that is free of obst"):

@@ -12,7 +12,7 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import outline_distance
 from pushwise.planning.contact_search import SEARCHES
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.plan import warm_up
 from pushwise.planning.stability import Balance
@@ -80,7 +80,7 @@ def test_plans_go_round_obstacles() -> None:
         obstacles=WALLS,
         options=PlanOptions(time_limit=30.0),
     )
-    room = Free(Balance(KNOWN, TABLE), WALLS)
+    room = FreeSpace(Balance(KNOWN, TABLE), WALLS)
     passed = replayed(HAMMER, plan, np.array([0.0, -0.2, 0.0]))
     assert room(passed).all()
     assert len(plan.waypoints) > 2
@@ -220,7 +220,7 @@ def test_a_goal_close_to_an_obstacle_is_reached() -> None:
     low = HAMMER.grid.outline[:, 1].min()
     wall = [(-0.4, low - 0.1), (0.8, low - 0.1), (0.8, low - 0.008), (-0.4, low - 0.008)]
     plan = pw.plan(KNOWN, (0.2, 0.2, 0.0), (0.2, 0.0, 0.0), TABLE, obstacles=[wall])
-    room = Free(Balance(KNOWN, TABLE), [wall])
+    room = FreeSpace(Balance(KNOWN, TABLE), [wall])
     assert room(replayed(HAMMER, plan, np.array([0.2, 0.2, 0.0]))).all()
 
 

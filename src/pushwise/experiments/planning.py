@@ -34,7 +34,7 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.planning.contact_search import SEARCHES
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.goals import choose_goal
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.plan import plan, warm_up
@@ -159,7 +159,7 @@ def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator
     while True:
         there = _goal(rng)
         blocks = [_block(rng) for _ in range(2)]
-        free = Free(Balance(belief, _TABLE), blocks)
+        free = FreeSpace(Balance(belief, _TABLE), blocks)
         # Anywhere within the tolerance of the goal must be free, too.
         if free([np.zeros(3), there], clearance=_TOLERANCE).all():
             break

@@ -29,40 +29,61 @@ _RETREATS = 25
 
 @compiled
 def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> bool:
-    """Tell whether the line between two points (2,) keeps `gap` from polygons, corners (c, 2).
+    """Return whether the line between two points keeps `gap` [m] from polygons.
 
-    ends: where each polygon ends in `corners`. Either point must be outside them.
+    Args:
+        a: A point outside the polygons [m], shape (2,).
+        b: Another, shape (2,).
+        corners: Corners of all polygons, one after the other, shape (c, 2).
+        ends: Where each polygon ends among these.
+        gap: Distance to keep [m].
+
     """
     ex = b[0] - a[0]
     ey = b[1] - a[1]
     square = ex * ex + ey * ey
+    left = min(a[0], b[0])
+    right = max(a[0], b[0])
+    low = min(a[1], b[1])
+    high = max(a[1], b[1])
     begin = 0
-    for end in ends:
-        px = corners[begin:end, 0].copy()
-        py = corners[begin:end, 1].copy()
-        begin = end
-        apart = max(a[0], b[0]) + gap < px.min() or px.max() + gap < min(a[0], b[0])
-        if apart or max(a[1], b[1]) + gap < py.min() or py.max() + gap < min(a[1], b[1]):
+    for o in range(ends.size):
+        count = ends[o] - begin
+        px = np.empty(count)
+        py = np.empty(count)
+        # A polygon whose bounding box is apart needs no closer look.
+        beyond_left = beyond_right = beyond_low = beyond_high = True
+        for i in range(count):
+            px[i] = corners[begin + i, 0]
+            py[i] = corners[begin + i, 1]
+            beyond_right = beyond_right and right + gap < px[i]
+            beyond_left = beyond_left and px[i] + gap < left
+            beyond_high = beyond_high and high + gap < py[i]
+            beyond_low = beyond_low and py[i] + gap < low
+        begin = ends[o]
+        if beyond_left or beyond_right or beyond_low or beyond_high:
             continue
-        for x, y in ((a[0], a[1]), (b[0], b[1])):
-            _, d = nearest_feature(x, y, px, py)
+        for i in range(2):
+            _, d = nearest_feature(a[0] if i == 0 else b[0], a[1] if i == 0 else b[1], px, py)
             if d < gap:
                 return False
-        for i in range(px.size):
+        h = count - 1
+        for i in range(count):
             dx = px[i] - a[0]
             dy = py[i] - a[1]
             s = min(max((dx * ex + dy * ey) / square, 0.0), 1.0) if square > 0.0 else 0.0
             if np.hypot(dx - s * ex, dy - s * ey) < gap:
                 return False
-            # The side from the corner before crosses the line.
-            before = (px[i - 1] - a[0]) * ey - (py[i - 1] - a[1]) * ex
+            # The side from the previous corner crosses the line.
+            before = (px[h] - a[0]) * ey - (py[h] - a[1]) * ex
             after = dx * ey - dy * ex
-            fx = px[i] - px[i - 1]
-            fy = py[i] - py[i - 1]
+            fx = px[i] - px[h]
+            fy = py[i] - py[h]
             first = (a[0] - px[i]) * fy - (a[1] - py[i]) * fx
             last = (b[0] - px[i]) * fy - (b[1] - py[i]) * fx
             if before * after < 0.0 and first * last < 0.0:
                 return False
+            h = i
     return True
 
 

@@ -15,7 +15,7 @@ from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import contains
 from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import Overhang, overhangs
@@ -96,7 +96,7 @@ def choose_goal(
             _why_none(balance, overhang, grasp_width, limit, region, candidates, narrow)
         )
     if len(obstacles):
-        free = Free(balance, obstacles, max_fall_probability=limit)
+        free = FreeSpace(balance, obstacles, max_fall_probability=limit)
         goals = [goal for goal in goals if free(goal.pose[None])[0]]
         if not goals:
             raise PushwiseError(

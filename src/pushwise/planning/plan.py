@@ -19,7 +19,7 @@ from pushwise.identification.belief import Belief
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.contact_search import SEARCHES, Search
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import Deadline, OutOfTimeError, PlanOptions
 from pushwise.planning.path import find_path
 from pushwise.planning.pose_uncertainty import PoseUncertainty
@@ -167,7 +167,7 @@ def plan(
     warm_up()
     deadline = Deadline(options.time_limit)
     balance = Balance(belief, table, seed=options.seed)
-    free = Free(balance, obstacles, max_fall_probability=options.max_fall_probability)
+    free = FreeSpace(balance, obstacles, max_fall_probability=options.max_fall_probability)
     uncertainty = PoseUncertainty(belief, table, seed=options.seed)
     path_limit = _PATH_SHARE * options.time_limit
     waypoints = find_path(free, first, last, time_limit=path_limit, seed=options.seed)
@@ -199,7 +199,7 @@ def warm_up() -> None:
     grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
     model = ObjectModel(grid, np.full(4, 0.1), 0.3)
     wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
-    free = Free(Balance(Belief.certain(model), Table.rectangle(1.2, 1.0)), [wall])
+    free = FreeSpace(Balance(Belief.certain(model), Table.rectangle(1.2, 1.0)), [wall])
     start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
     find_path(free, start, goal, time_limit=60.0)
     pusher = Pusher(free, Finger(), goal)

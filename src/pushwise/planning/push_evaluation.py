@@ -21,9 +21,9 @@ from pushwise.physics.kernels.rollout import DONE, STARTED_INSIDE, roll
 from pushwise.physics.model import Physics
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import Deadline
-from pushwise.planning.support_polygon import inland
+from pushwise.planning.support_polygon import CellsOnTable
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
@@ -73,32 +73,43 @@ class Candidate:
 
 
 @compiled
-def _moved(poses: Array, by: Array) -> Array:
-    """Return poses (k, 3) seen from an object, when the object is at a pose (3,)."""
-    cos = np.cos(by[2])
-    sin = np.sin(by[2])
-    found = np.empty_like(poses)
-    for i in range(len(poses)):
-        found[i, 0] = by[0] + cos * poses[i, 0] - sin * poses[i, 1]
-        found[i, 1] = by[1] + sin * poses[i, 0] + cos * poses[i, 1]
-        found[i, 2] = by[2] + poses[i, 2]
-    return found
+def _moved(
+    poses: Array, x: float, y: float, theta: float, cells: CellsOnTable
+) -> tuple[Array, bool]:
+    """Return poses (k, 3) seen from an object that is at a pose, and whether all are far inland.
+
+    Inland all of the object is on the table however it turns, so that a push moves it as it would
+    anywhere else.
+    """
+    cos = np.cos(theta)
+    sin = np.sin(theta)
+    found = np.empty((poses.shape[0], 3))
+    inland = True
+    for i in range(poses.shape[0]):
+        found[i, 0] = x + cos * poses[i, 0] - sin * poses[i, 1]
+        found[i, 1] = y + sin * poses[i, 0] + cos * poses[i, 1]
+        found[i, 2] = theta + poses[i, 2]
+        if inland:
+            _, d = nearest_feature(found[i, 0], found[i, 1], cells.table_x, cells.table_y)
+            inland = -d > cells.reach
+    return found, inland
 
 
 @compiled
-def _gaps(poses: Array, target: Array, centroid: Array, spread: float) -> Array:
+def _gaps(poses: Array, target: Array, centroid: Array, mean_square: float) -> Array:
     """Return the distance of the cells at poses (k, 3) from a target (3,), as `cell_distance`."""
-    found = np.empty(len(poses))
-    x, y = centroid
+    found = np.empty(poses.shape[0])
+    x = centroid[0]
+    y = centroid[1]
     tx = target[0] + np.cos(target[2]) * x - np.sin(target[2]) * y
     ty = target[1] + np.sin(target[2]) * x + np.cos(target[2]) * y
-    for i in range(len(poses)):
+    for i in range(poses.shape[0]):
         cos = np.cos(poses[i, 2])
         sin = np.sin(poses[i, 2])
         dx = poses[i, 0] + cos * x - sin * y - tx
         dy = poses[i, 1] + sin * x + cos * y - ty
         turn = 1.0 - np.cos(poses[i, 2] - target[2])
-        found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * spread * turn)
+        found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * mean_square * turn)
     return found
 
 
@@ -125,7 +136,7 @@ class Pusher:
 
     def __init__(
         self,
-        free: Free,
+        free: FreeSpace,
         finger: Finger,
         goal: Array,
         *,
@@ -154,7 +165,8 @@ class Pusher:
         self._table = ground_of(self.model, free.balance.table, self._physics)
         self._plane = ground_of(self.model, None, self._physics)
         self._centroid = self.grid.centres.mean(axis=0)
-        self._spread = float(np.mean(np.sum((self.grid.centres - self._centroid) ** 2, axis=1)))
+        arms = self.grid.centres - self._centroid
+        self._mean_square = float(np.mean(np.sum(arms**2, axis=1)))
         # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
         self._seen: dict[tuple[int, float, float, bool, _Variant], tuple[Array, Array]] = {}
 
@@ -231,7 +243,7 @@ class Pusher:
 
     def _gaps(self, poses: Array, target: Array) -> Array:
         """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
-        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._spread)
+        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._mean_square)
         return found
 
     def _safe_until(
@@ -242,7 +254,7 @@ class Pusher:
         meant: the poses that it should pass, shape (k, 3).
         """
         until = np.inf
-        if not self.free.obstacles or self.free(meant, clearance=_FAR).all():
+        if not self.free.obstacles or self.free.leading(meant, clearance=_FAR) == len(meant):
             return until
         for variant in _OTHERWISE:
             t, poses = self._outcome(pose, contact, turn, travel, settle=False, variant=variant)
@@ -278,8 +290,9 @@ class Pusher:
                 origin, push_from(origin), finger, settle=settle, edge=False
             )
         t, seen = self._seen[key]
-        poses = _moved(seen, np.array(pose))
-        if inland(self.free.rules.shape, poses):
+        x, y, theta = pose.tolist()
+        poses, inland = _moved(seen, x, y, theta, self.free.rules.cells)
+        if inland:
             return t, poses
         return self._rolled(pose, push_from(pose), finger, settle=settle, edge=True)
 
@@ -316,11 +329,9 @@ class Pusher:
 
         Where the object already is as close, it may be.
         """
-        near = not self.free(poses[:1], clearance=clearance)[0]
-        clear: Flags = np.logical_and.accumulate(
-            self.free(poses, clearance=0.0 if near else clearance)
-        )
-        return clear
+        near = self.free.leading(poses[:1], clearance=clearance) == 0
+        clear = self.free.leading(poses, clearance=0.0 if near else clearance)
+        return np.arange(len(poses)) < clear
 
     def _passable(self, ray: tuple[Array, Array], t: Array, poses: Array) -> Flags:
         """Return up to which pose the way is free, for the object and the finger, (k,)."""
