@@ -150,7 +150,7 @@ def test_the_finger_walks_round_the_object() -> None:
     wall = [(-0.3, -0.3), (-0.15, -0.3), (-0.15, 0.3), (-0.3, 0.3)]
     tool = pusher(SQUARE, wall)
     tool.place = np.array([0.11, 0.0])
-    way = tool.way_to(np.zeros(3), pw.Push((0.0, -0.113), (0.0, 0.1), 1.0))
+    way = tool.approach_to(np.zeros(3), pw.Push((0.0, -0.113), (0.0, 0.1), 1.0))
     assert way is not None
     assert way[0] == pytest.approx(tool.place)
     assert way[-1] == pytest.approx([0.0, -0.113])
@@ -162,7 +162,7 @@ def test_the_finger_walks_round_the_object() -> None:
     near = [(-0.3, -0.3), (-0.118, -0.3), (-0.118, 0.3), (-0.3, 0.3)]
     tight = pusher(SQUARE, near)
     tight.place = np.array([0.11, 0.0])
-    assert tight.way_to(np.zeros(3), pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
+    assert tight.approach_to(np.zeros(3), pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
 
 
 @pytest.mark.parametrize("method", SEARCHES)

@@ -153,7 +153,7 @@ def test_what_cannot_be_planned_is_said() -> None:
 @pytest.mark.parametrize("method", SEARCHES)
 def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop within 10 % of the limit where no push is good enough, and say how far it came."""
-    options = PlanOptions(method=method, tolerance=1e-6, time_limit=1)
+    options = PlanOptions(method=method, tolerance=1e-6, max_pushes=60, time_limit=1)
     warm_up()  # so that its looks at the clock are not counted
     clock = Ticking()
     monkeypatch.setattr("pushwise.planning.options.perf_counter", clock)

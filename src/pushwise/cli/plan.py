@@ -71,7 +71,7 @@ def plan(
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.cli.options import load_polygons, table_of
     from pushwise.model_files import load_belief
-    from pushwise.planning.goals import choose_goal, first_with_a_way
+    from pushwise.planning.goals import choose_goal, first_reachable
     from pushwise.planning.plan import plan as make
 
     options = PlanOptions(method=method, tolerance=tolerance, time_limit=time_limit, seed=seed)
@@ -79,12 +79,12 @@ def plan(
     top = table_of(table)
     blocks = [] if obstacles is None else load_polygons(obstacles)
 
-    def way_to(pose: ArrayLike) -> Plan:
+    def plan_to(pose: ArrayLike) -> Plan:
         return make(belief, start, pose, top, obstacles=blocks, options=options)
 
     said, at_edge = "", None
     if goal is not None:
-        made = way_to(goal)
+        made = plan_to(goal)
     else:
         best = choose_goal(
             belief,
@@ -96,7 +96,7 @@ def plan(
             options=options,
         )
         goals = (best, *best.alternatives)
-        at, made = first_with_a_way(goals, way_to)
+        at, made = first_reachable(goals, plan_to)
         chosen = goals[at]
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
         fall = (

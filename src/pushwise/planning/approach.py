@@ -1,7 +1,7 @@
-"""How the finger gets from one push to the next without touching anything.
+"""`Approach`: how the finger moves from one push to the next without touching anything.
 
-The shortest way from corner to corner, all of them kept clear of object and obstacles (A* over
-the lines of sight between them, each looked at only when the search gets there).
+The shortest path over corners that are clear of object and obstacles, by A* over the lines of sight
+between them; each line is checked only when the search reaches it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pushwise.typing import Array, Integers
 __all__ = ["Approach"]
 
 
-_CLEAR = 0.001  # m kept between the finger and everything else on the way
-_WIDE = 0.01  # m by which corners of the way are further out
-_RETREAT = 0.002  # m between the places tried on the way back from the last push
+_CLEAR = 0.001  # m kept between the finger and everything else
+_WIDE = 0.01  # m by which the corners of the path are further out
+_RETREAT = 0.002  # m between the places tried when retreating from the last push
 _RETREATS = 25
 
 
@@ -88,7 +88,7 @@ def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> boo
 
 
 class Approach:
-    """Ways of a finger round an object and obstacles."""
+    """Paths of a finger around an object and obstacles."""
 
     def __init__(
         self, outline: Array, starts: Array, obstacles: Sequence[Array], finger: Finger
@@ -101,10 +101,10 @@ class Approach:
         self._fixed = [_wider(corners, finger.radius + _WIDE) for corners in obstacles]
 
     def path(self, pose: Array, begin: Array, end: Array) -> Array | None:
-        """Return the way (w, 2) from one place (2,) to another with the object at a pose (3,).
+        """Return the path (w, 2) from one place (2,) to another with the object at a pose (3,).
 
-        It begins with a step back from the object, where the finger still touches it. None
-        when every way is blocked.
+        Where the finger still touches the object, the path begins with a step back from it. None
+        when every path is blocked.
         """
         outline = placed(self._outline, pose)
         polygons = [outline, *self._obstacles]
@@ -112,10 +112,10 @@ class Approach:
         ends = np.cumsum([len(polygon) for polygon in polygons])
         off = _clear_of(outline, begin, self._gap)
         nodes = np.concatenate([[off, end], placed(self._around, pose), *self._fixed])
-        way = _shortest(nodes, corners, ends, self._gap)
-        if way is None:
+        path = _shortest(nodes, corners, ends, self._gap)
+        if path is None:
             return None
-        return way if np.array_equal(off, begin) else np.concatenate([begin[None], way])
+        return path if np.array_equal(off, begin) else np.concatenate([begin[None], path])
 
 
 def _clear_of(outline: Array, place: Array, gap: float) -> Array:
@@ -134,10 +134,10 @@ def _clear_of(outline: Array, place: Array, gap: float) -> Array:
 
 
 def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array | None:
-    """Return the shortest way (w, 2) over nodes (n, 2) from the first to the second, by A*."""
+    """Return the shortest path (w, 2) over nodes (n, 2) from the first to the second, by A*."""
     left = np.hypot(*(nodes - nodes[1]).T)
     parent = np.full(len(nodes), -1)
-    # Estimated length, length so far, node, the node before it; seen only when its turn comes.
+    # Estimated length, length so far, node, the previous node.
     queue = [(float(left[0]), 0.0, 0, 0)]
     while queue:
         _, so_far, i, before = heapq.heappop(queue)
@@ -145,10 +145,10 @@ def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array
             continue
         parent[i] = before
         if i == 1:
-            way = [1]
-            while way[-1] != 0:
-                way.append(int(parent[way[-1]]))
-            return nodes[way[::-1]]
+            path = [1]
+            while path[-1] != 0:
+                path.append(int(parent[path[-1]]))
+            return nodes[path[::-1]]
         length = so_far + np.hypot(*(nodes - nodes[i]).T)
         for j in np.flatnonzero(parent < 0).tolist():
             heapq.heappush(queue, (float(length[j] + left[j]), float(length[j]), j, i))
@@ -156,9 +156,10 @@ def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array
 
 
 def _wider(polygon: Array, by: float) -> Array:
-    """Return points (3 k, 2) `by` [m] off the corners of a polygon, square to its sides, between.
+    """Return points (3 k, 2) at a distance `by` [m] from the corners of a polygon.
 
-    Three of them, so that the lines between them keep most of that distance.
+    There are three per corner: normal to both sides and between, so that the lines between them
+    keep most of that distance.
     """
     side = np.roll(polygon, -1, axis=0) - polygon
     normal = np.column_stack([side[:, 1], -side[:, 0]]) / np.hypot(*side.T)[:, None]

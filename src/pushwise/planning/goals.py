@@ -1,4 +1,4 @@
-"""Where to slide an object so that a hand can grasp it and it does not fall (Algorithm 3)."""
+"""`choose_goal`: where a hand can grasp an object and it does not fall (Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import Overhang, overhangs
 from pushwise.typing import Array
 
-__all__ = ["Goal", "choose_goal", "first_with_a_way"]
+__all__ = ["Goal", "choose_goal", "first_reachable"]
 
 T = TypeVar("T")
 
-_TURNS = 72  # directions of the object tried at an edge
+_TURNS = 72  # orientations of the object tried at an edge
 _PLACES = 5  # places tried along an edge
-_DEEPER = (0.0, 0.01, 0.02, 0.04)  # m beyond the overhang asked for that are tried
+_DEEPER = (0.0, 0.01, 0.02, 0.04)  # m of additional overhang that are tried
 _ALTERNATIVES = 9
 _STEP = 0.005  # m; margins that differ by less rank the same
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """A pose at the table's edge with a part that a hand can grasp."""
+    """A pose at the table's edge in which a hand can grasp a part of the object."""
 
     pose: Array
     """Pose (x, y, theta) of the grid frame [m, m, rad], shape (3,)."""
     fall_probability: float
     """Probability that the object falls there."""
     margin: float
-    """How far the believed centre of mass is inside the support polygon [m]."""
+    """How far the most probable centre of mass is inside the support polygon [m]."""
     overhang: float
-    """How deep the part is beyond the edge [m]."""
+    """How far the part extends beyond the edge [m]."""
     width: float
-    """How wide the part is along the edge [m]."""
+    """Width of the part along the edge [m]."""
     edge: int
-    """Which edge of the table: from this corner of its polygon to the next."""
+    """Number of the table's edge: from this corner of its polygon to the next."""
     alternatives: tuple[Goal, ...] = ()
     """The next best goals, best first."""
 
@@ -109,7 +109,7 @@ def choose_goal(
 
     def rank(i: int) -> tuple[float, float, float, float]:
         goal = goals[i]
-        # A tenth of the limit is less than samples can tell, and 5 mm less than matters.
+        # A tenth of the limit is less than samples can resolve, and 5 mm less than matters.
         doubt = np.floor(10.0 * goal.fall_probability / limit)
         return doubt, -np.floor(goal.margin / _STEP), away[i], -goal.margin
 
@@ -117,14 +117,20 @@ def choose_goal(
     return replace(best[0], alternatives=tuple(best[1:]))
 
 
-def first_with_a_way(goals: Sequence[Goal], way_to: Callable[[Array], T]) -> tuple[int, T]:
-    """Return which is the first of the goals that there is a way to, and the way.
+def first_reachable(goals: Sequence[Goal], plan_to: Callable[[Array], T]) -> tuple[int, T]:
+    """Return the index of the first goal that a plan can be found for, and the plan.
 
-    way_to: makes a way to a pose (3,), or raises PushwiseError.
+    Args:
+        goals: Goals, best first.
+        plan_to: Returns a plan to a pose (3,), or raises PushwiseError.
+
+    Raises:
+        PushwiseError: If there is a plan to none of them.
+
     """
     for at, goal in enumerate(goals):
         try:
-            return at, way_to(goal.pose)
+            return at, plan_to(goal.pose)
         except PushwiseError as error:
             why = str(error)
     raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
@@ -158,11 +164,17 @@ def _candidates(
 def _at_edges(
     outline: Array, table: Array, edges: range | list[int], overhang: float, finer: int = 1
 ) -> list[tuple[Array, Overhang]]:
-    """Return poses at edges of the table, turned every way, with a part that deep beyond them.
+    """Return poses at edges of the table, in all orientations, with a part that deep beyond them.
 
-    finer: how many times more places along an edge.
+    Args:
+        outline: Outline of the object in the grid frame [m], shape (k, 2).
+        table: Polygon of the table [m], shape (c, 2).
+        edges: Numbers of its edges.
+        overhang: Least depth of the part beyond the edge [m].
+        finer: Factor by which to increase the number of places along an edge.
+
     """
-    # At the edge of a half plane y < 0 that runs towards -x, every edge looks the same.
+    # Every edge is a half plane y < 0 whose edge runs towards -x, moved and turned.
     far = 1e3
     half_plane = np.array([[far, 0.0], [-far, 0.0], [-far, -far], [far, -far]])
     shapes: list[tuple[Array, Overhang]] = []
@@ -220,7 +232,7 @@ def _why_none(
     candidates: list[tuple[Array, Overhang]],
     narrow: list[tuple[Array, Overhang]],
 ) -> str:
-    """Say why there is no goal, and what would help."""
+    """Return a sentence on why there is no goal, and what would help."""
     none = f"there is no goal with {overhang * 1e3:.0f} mm overhang"
     if not candidates:
         return f"{none}: no pose of the region has a part that far beyond an edge of the table."

@@ -1,9 +1,9 @@
-"""Trying pushes in the model, each simulated once.
+"""`Pusher`: evaluates pushes in the model, each simulated once.
 
-- Seen from the object, a push is the same wherever on the table it happens. So a simulation is
-  kept and serves from every other pose, but for those where the object would leave the table.
-- A push that stops earlier is the beginning of a longer one. So one simulation shows the outcome
-  of every duration; only the coasting after the stop, a millimetre or two, is not in it.
+- Seen from the object, a push is the same anywhere on the table. So its simulation is kept and
+  reused at every other pose, except where the object would leave the table.
+- A push that stops earlier is the beginning of a longer one. So one simulation shows the result of
+  every duration, except for the coasting after the stop, a millimetre or two.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ GAP = 0.003  # m between finger and object at the start
 SPEED = 0.1  # m/s of the finger
 MAX_TRAVEL = 0.3  # m of the finger in a push
 _STEP = 0.002  # m the finger moves in a step of a trial; the end changes by less than 0.1 mm
-_CLEARANCES = (0.015, 0.01, 0.005)  # m kept from obstacles, where the goal leaves as much
-_CLOSE = 0.01  # m kept from obstacles by a push that turns out otherwise
-_FAR = 0.15  # m from obstacles all the way: no push strays as far
-_LOOK = 4  # steps between the poses that are judged
+_CLEARANCES = (0.015, 0.01, 0.005)  # m kept from obstacles, where the goal allows it
+_CLOSE = 0.01  # m kept from obstacles when a push deviates
+_FAR = 0.15  # m from obstacles throughout: no push deviates as far
+_LOOK = 4  # steps between the poses that are checked
 
 
-class _Variant(NamedTuple):
-    """How a push may turn out otherwise than meant."""
+class _Deviation(NamedTuple):
+    """How a push may differ from the planned one."""
 
     aside: float
-    """How far the finger is off to the left of its way [m]."""
+    """Offset of the finger to the left of its planned path [m]."""
     grip: float
-    """Its friction over what it is believed to be."""
+    """Its friction relative to the belief."""
 
 
-_MEANT = _Variant(0.0, 1.0)
-# Near obstacles these must go well, too. A push through a point of balance goes left or right by
-# a hair: in MuJoCo one ended 33 mm from its prediction, as if it had begun 0.7 mm aside. And a
-# finger jammed in a hollow (a wrench's jaw) sticks or slips as no law tells: 150 mm.
-_OTHERWISE = (_Variant(-0.002, 1.0), _Variant(0.002, 1.0), _Variant(0.0, 1.0 / 3.0))
+_NONE = _Deviation(0.0, 1.0)
+# Near obstacles these must be safe, too. A push through an unstable equilibrium turns left or right
+# by chance: in MuJoCo one ended 33 mm from its prediction, as if it had begun 0.7 mm aside. And
+# whether a finger jammed in a hollow (a wrench's jaw) sticks or slips is unpredictable: 150 mm.
+_DEVIATIONS = (_Deviation(-0.002, 1.0), _Deviation(0.002, 1.0), _Deviation(0.0, 1.0 / 3.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A push that was tried from a pose."""
+    """A push that was simulated from a pose."""
 
     contact: int
-    """Which of the contacts."""
+    """Index of the contact."""
     turn: float
     """Angle between the push and the inward normal [rad]."""
     duration: float
-    """Of the push [s]."""
+    """Duration of the push [s]."""
     end: Array
     """Pose in which the object stops, shape (3,)."""
     gap: float
@@ -116,15 +116,15 @@ def _gaps(poses: Array, target: Array, centroid: Array, mean_square: float) -> A
 def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
     """Return where the finger starts and the outward normals, shape (b, 2) each, grid frame.
 
-    One contact an outer cell, in walking order: along its normal until the finger is clear of
-    the outline.
+    There is one contact per outer cell, in their order along the outline: the finger is moved along
+    the cell's normal until it is clear of the outline.
     """
     starts = []
     bx, by = np.ascontiguousarray(grid.outline.T)
     clear = finger.radius + GAP
     for cell, normal in zip(grid.boundary, grid.normals, strict=True):
         point = grid.centres[cell]
-        # The distance to the outline is how far one may go without passing it by.
+        # Moving by the distance to the outline never crosses it.
         while (away := nearest_feature(point[0], point[1], bx, by)[1]) < clear - 1e-6:
             point = point + max(clear - away, 1e-4) * normal
         starts.append(point)
@@ -132,7 +132,7 @@ def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
 
 
 class Pusher:
-    """Tries pushes of a model among free poses, and counts simulations."""
+    """Evaluates pushes of a model within free space, and counts simulations."""
 
     def __init__(
         self,
@@ -142,10 +142,7 @@ class Pusher:
         *,
         deadline: Deadline | None = None,
     ) -> None:
-        """Prepare the model once for all simulations on the way to a goal (3,).
-
-        After the deadline none is made.
-        """
+        """Prepare the model for all simulations on the way to a goal (3,), up to a deadline."""
         self.free = free
         self.model = free.balance.model
         self.grid = self.model.grid
@@ -154,9 +151,9 @@ class Pusher:
         self.starts, self.normals = contacts(self.grid, finger)
         self.approach = Approach(self.grid.outline, self.starts, free.obstacles, finger)
         self.place: Array | None = None
-        """Where the finger is [m], shape (2,); None while it is lifted."""
-        self.fenced = 0
-        """How many pushes the finger could not get at along the table."""
+        """Where the finger is [m], shape (2,); None while it is raised."""
+        self.enclosed = 0
+        """Number of pushes whose start the finger could not reach along the table."""
         self._deadline = deadline
         kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
         self._clearance = next(kept, 0.0)
@@ -168,7 +165,7 @@ class Pusher:
         arms = self.grid.centres - self._centroid
         self._mean_square = float(np.mean(np.sum(arms**2, axis=1)))
         # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
-        self._seen: dict[tuple[int, float, float, bool, _Variant], tuple[Array, Array]] = {}
+        self._seen: dict[tuple[int, float, float, bool, _Deviation], tuple[Array, Array]] = {}
 
     def gap(self, pose: Array, target: Array) -> float:
         """Return the distance of the cells between two poses (3,) [m]."""
@@ -177,9 +174,9 @@ class Pusher:
     def until_nearest(
         self, pose: Array, target: Array, contact: int, turn: float = 0.0
     ) -> Candidate | None:
-        """Push at a contact, against its normal turned by `turn` [rad], until nearest the target.
+        """Push at a contact, against its normal turned by `turn` [rad], until the gap is least.
 
-        None when no moment of the push is nearer than the start, or the way there is not free.
+        None when the push never gets closer than at its start, or its path is not free.
         """
         t, poses = self._outcome(pose, contact, turn, MAX_TRAVEL, settle=False)
         if len(t) < 2:
@@ -197,9 +194,9 @@ class Pusher:
     def for_travel(
         self, pose: Array, target: Array, contact: int, travel: float
     ) -> Candidate | None:
-        """Push at a contact, against its normal, for a way of the finger [m], until all rests.
+        """Push at a contact, against its normal, for a travel [m], until the object rests.
 
-        None when the push would bring the object nearer and the way there is not free.
+        None when the push would bring the object closer but its path is not free.
         """
         t, poses = self._outcome(pose, contact, 0.0, travel, settle=True)
         if len(t) < 2:
@@ -233,13 +230,13 @@ class Pusher:
         start = placed(self.starts[contact][None], pose)[0]
         return start, -SPEED * np.array([cos * nx - sin * ny, sin * nx + cos * ny])
 
-    def way_to(self, pose: Array, push: Push) -> Array | None:
-        """Return the finger's way to where a push starts, shape (w, 2); None if there is none."""
+    def approach_to(self, pose: Array, push: Push) -> Array | None:
+        """Return the finger's path to the start of a push, shape (w, 2); None if there is none."""
         if self.place is None:
             return push.start[None].copy()
-        way = self.approach.path(pose, self.place, push.start)
-        self.fenced += way is None
-        return way
+        path = self.approach.path(pose, self.place, push.start)
+        self.enclosed += path is None
+        return path
 
     def _gaps(self, poses: Array, target: Array) -> Array:
         """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
@@ -247,17 +244,17 @@ class Pusher:
         return found
 
     def _safe_until(
-        self, pose: Array, contact: int, turn: float, travel: float, meant: Array
+        self, pose: Array, contact: int, turn: float, travel: float, planned: Array
     ) -> float:
-        """Return how long a push may last [s] if among obstacles it turns out otherwise, too.
+        """Return how long a push may last [s] and still be safe among obstacles if it deviates.
 
-        meant: the poses that it should pass, shape (k, 3).
+        planned: Poses along the planned push, shape (k, 3).
         """
         until = np.inf
-        if not self.free.obstacles or self.free.leading(meant, clearance=_FAR) == len(meant):
+        if not self.free.obstacles or self.free.leading(planned, clearance=_FAR) == len(planned):
             return until
-        for variant in _OTHERWISE:
-            t, poses = self._outcome(pose, contact, turn, travel, settle=False, variant=variant)
+        for deviation in _DEVIATIONS:
+            t, poses = self._outcome(pose, contact, turn, travel, settle=False, deviation=deviation)
             if len(t) < 2:
                 return 0.0
             passable = self._clear(poses, min(self._clearance, _CLOSE))
@@ -273,16 +270,16 @@ class Pusher:
         travel: float,
         *,
         settle: bool,
-        variant: _Variant = _MEANT,
+        deviation: _Deviation = _NONE,
     ) -> tuple[Array, Array]:
-        """Return times (k,) and poses (k, 3) of a push, from what was simulated where possible."""
-        key = (contact, turn, travel, settle, variant)
-        finger = replace(self.finger, friction=variant.grip * self.finger.friction)
+        """Return times (k,) and poses (k, 3) of a push, from earlier simulations where possible."""
+        key = (contact, turn, travel, settle, deviation)
+        finger = replace(self.finger, friction=deviation.grip * self.finger.friction)
 
         def push_from(pose: Array) -> Push:
             start, velocity = self.ray(pose, contact, turn)
             left = np.array([-velocity[1], velocity[0]]) / SPEED
-            return Push(start + variant.aside * left, velocity, (travel + GAP) / SPEED)
+            return Push(start + deviation.aside * left, velocity, (travel + GAP) / SPEED)
 
         if key not in self._seen:
             origin = np.zeros(3)
@@ -299,11 +296,11 @@ class Pusher:
     def _rolled(
         self, pose: Array, push: Push, finger: Finger, *, settle: bool, edge: bool
     ) -> tuple[Array, Array]:
-        """Simulate, and return times (k,) and poses (k, 3) to judge; nothing after a fall."""
+        """Simulate, and return times (k,) and poses (k, 3) to check; none after a fall."""
         if self._deadline is not None:
             self._deadline.check()
         self.simulations += 1
-        # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
+        # A trial may be coarse; the push that is chosen is simulated with the usual time step.
         step = self._physics if settle else replace(self._physics, dt=_STEP / SPEED)
         with interrupts_held():
             ending, count, track = roll(
@@ -325,21 +322,21 @@ class Pusher:
         return track.t[kept], track.pose[kept]
 
     def _clear(self, poses: Array, clearance: float) -> Flags:
-        """Return up to which pose (k, 3) a way is free for the object, with a clearance [m], (k,).
+        """Return which poses (k, 3) the object reaches before a blocked one, shape (k,).
 
-        Where the object already is as close, it may be.
+        Where it already is closer to an obstacle than the clearance [m], it need not keep it.
         """
         near = self.free.leading(poses[:1], clearance=clearance) == 0
         clear = self.free.leading(poses, clearance=0.0 if near else clearance)
         return np.arange(len(poses)) < clear
 
     def _passable(self, ray: tuple[Array, Array], t: Array, poses: Array) -> Flags:
-        """Return up to which pose the way is free, for the object and the finger, (k,)."""
+        """Return which poses (k, 3) are reached before object or finger is blocked, (k,)."""
         free = self._clear(poses, self._clearance)
         start, velocity = ray
         for polygon in self.free.obstacles:
             for i, instant in enumerate(t):
-                # After the push the finger stands; looking at it a bit further on does no harm.
+                # After the push the finger stands still; checking it a little further is harmless.
                 free[i] &= (
                     outline_distance(polygon, start + instant * velocity) > self.finger.radius
                 )

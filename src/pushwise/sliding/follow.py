@@ -1,9 +1,9 @@
-"""`follow`: push, look, and plan again, until the object is where it should be.
+"""`follow`: push, look and plan again until the object is at the goal.
 
-Every push is the first of a fresh plan from the pose that was seen, so that what the model gets
-wrong is put right by the next one. A push is only made when the plan says that the object stays
-on the table, with the probability asked for. When one ends outside the model's own prediction
-interval, the object is identified again with the pushes made on the way.
+Every push is the first of a new plan from the observed pose, so that errors of the model are
+corrected by the next one. A push is only made when the plan keeps the object on the table with the
+required probability. When a push ends outside the model's own prediction interval, the object is
+identified again, with all pushes made so far.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = ["LONGEST_PLAN", "End", "Followed", "follow"]
 LONGEST_PLAN = 60
 """Pushes that a plan may have; only the first is made, and the next plan may be shorter."""
 
-_SURPRISE = 3.0  # standard deviations of what the model predicts
-_SMALL = 0.005  # m; a difference no model is changed for
-_STILL = 0.002  # m; an object that moves less did not move
-_PATIENCE = 8  # pushes without getting nearer
-_RETREAT = 0.003  # m the finger starts further back when it would touch
+_SURPRISE = 3.0  # standard deviations of the predicted pose
+_SMALL = 0.005  # m; a smaller difference does not change the model
+_STILL = 0.002  # m; an object that moved less counts as not moved
+_PATIENCE = 8  # pushes without progress
+_RETREAT = 0.003  # m by which the finger starts further back when it would touch
 _RETREATS = 3
 
 
@@ -59,16 +59,16 @@ class End(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What became of the object."""
+    """The result of `follow`."""
 
     end: End
-    """How it ended; a sentence a person can read."""
+    """How it ended, as a readable clause."""
     detail: str
-    """What a planner that found nothing, or a world that failed, said; else empty."""
+    """The error message of the planner or the world that ended it; otherwise empty."""
     goal: Array
-    """Where it should be [m, m, rad], shape (3,)."""
+    """The goal [m, m, rad], shape (3,)."""
     pose: Array
-    """Where the object was last seen [m, m, rad], shape (3,)."""
+    """Last observed pose of the object [m, m, rad], shape (3,)."""
     error: float
     """Mean distance of its cells from the goal there [m]; after a fall, before the last push."""
     records: tuple[PushRecord, ...]
@@ -76,7 +76,7 @@ class Followed:
     belief: Belief
     """What is believed about the object in the end."""
     simulations: int
-    """Pushes simulated in planning."""
+    """Number of pushes simulated in planning."""
 
     @property
     def reached(self) -> bool:
@@ -174,7 +174,7 @@ def follow(
 
 
 def _pushed(world: World, push: Push) -> PushRecord:
-    """Carry out a push, from a little further back where the finger would touch the object."""
+    """Make a push, from slightly further back where the finger would touch the object."""
     speed = float(np.hypot(*push.velocity))
     for tries in range(_RETREATS):
         back = tries * _RETREAT / speed
@@ -188,12 +188,12 @@ def _pushed(world: World, push: Push) -> PushRecord:
 
 
 def _surprising(planned: Plan, record: PushRecord, pose: Array, grid: CellGrid) -> bool:
-    """Tell whether a push ended where the model says it should hardly ever end."""
+    """Return whether a push ended outside the prediction interval of the model."""
     expected = planned.poses[1]
     off = np.abs(pose - expected)
     off[2] = abs(np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi)
     noise = record.noise or Noise()
-    # The pose was measured before the push and after it.
+    # The pose was measured before and after the push.
     measured = np.sqrt(2.0) * np.array([noise.position, noise.position, noise.angle])
     far = cell_distance(grid, pose, expected) > _SMALL
     return bool(far and np.any(off > _SURPRISE * np.hypot(planned.pose_std[0], measured)))

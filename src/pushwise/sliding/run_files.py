@@ -1,4 +1,4 @@
-"""What each phase of a run leaves in its folder: how it is written, and read back."""
+"""How the result of each phase is written to a run's folder, and read back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FORMAT = "pushwise"
 
 
 class Read(NamedTuple):
-    """What a phase found."""
+    """The result of a phase."""
 
     value: Any
     """As the phase returns it."""
@@ -51,7 +51,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path, *, kind: str) -> dict[str, Any]:
-    """Read a document of ours, of a kind."""
+    """Read a Pushwise document of a kind."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -66,7 +66,7 @@ def read_json(path: Path, *, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Open a file of arrays; NumPy, given a path, would leave a damaged one open."""
+    """Open a file of arrays; given a path, NumPy would leave a damaged file open."""
     with path.open("rb") as file, np.load(file) as arrays:
         yield arrays
 
@@ -116,7 +116,8 @@ def _read_identify(folder: Path, done: Outcome) -> Read:
             tuple(Step(round(n), *rest) for n, *rest in saved["history"].tolist()),
             str(saved["method"]),
         )
-    return Read(Learned(found, found.belief), {"found": found, "belief": found.belief})
+    learned = Learned(found, found.belief)
+    return Read(learned, learned._asdict())
 
 
 def _write_posterior(
@@ -187,9 +188,9 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
         "error": found.error,
         "simulations": found.simulations,
     }
-    for name in ("followed.csv", "followed.json"):  # of a run stopped while it wrote them
+    for name in ("followed.csv", "followed.json"):  # of a run interrupted while writing them
         (folder / name).unlink(missing_ok=True)
-    # Of a push under which the object fell a log holds what it did on the table.
+    # The log holds what the object did on the table, even if it fell in the end.
     kept = [_marked(record, fell=False) for record in found.records]
     noise = kept[0].noise if kept else None
     log = PushLog(tuple(kept), done.grid, done.finger.radius, noise, provenance=how)
@@ -243,8 +244,8 @@ def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:
 
 
 def _read_grasp(folder: Path, done: Outcome) -> Read:
-    told = read_json(folder / "grasp.json", kind="grasp")
-    grasp = Grasp(told["held"], told["raised"])
+    read = read_json(folder / "grasp.json", kind="grasp")
+    grasp = Grasp(read["held"], read["raised"])
     return Read(grasp, {"grasp": grasp})
 
 
@@ -268,12 +269,12 @@ _READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
 
 
 def write_phase(folder: Path, phase: Phase, found: Any, done: Outcome) -> None:
-    """Write what a phase found to a folder, given all that came before."""
+    """Write the result of a phase to a folder, given the outcome of the previous ones."""
     _WRITERS[phase](folder, found, done)
 
 
 def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
-    """Read what a phase found, given all that came before."""
+    """Read the result of a phase, given the outcome of the previous ones."""
     try:
         return _READERS[phase](folder, done)
     except PushwiseError:

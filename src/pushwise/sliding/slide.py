@@ -22,7 +22,7 @@ from pushwise.identification.identify import identify
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
-from pushwise.planning.goals import Goal, choose_goal, first_with_a_way
+from pushwise.planning.goals import Goal, choose_goal, first_reachable
 from pushwise.planning.plan import Plan, plan
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
@@ -224,7 +224,7 @@ def _target(world: World, done: Outcome, belief: Belief, choose: ChooseGoal) -> 
     def plan_to(goal: Array) -> Plan:
         return plan(belief, pose, goal, done.table, options=options)
 
-    at, planned = first_with_a_way(goals[:_TRIED], plan_to)
+    at, planned = first_reachable(goals[:_TRIED], plan_to)
     return Target(replace(goals[at], alternatives=goals[at + 1 :]), planned)
 
 
@@ -272,7 +272,7 @@ def _followed(
 
 
 def _not_there(followed: Followed) -> str:
-    """Say how it ended short of the goal."""
+    """Return a sentence on how it ended without reaching the goal."""
     made = counted(len(followed.records), "push", "pushes")
     detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
     return (
