@@ -12,7 +12,7 @@ table = pw.Table.rectangle(1.4, 1.0)
 wall = [(0.15, -0.3), (0.2, -0.3), (0.2, 0.05), (0.15, 0.05)]
 goal = np.array([0.4, -0.1, 1.0])
 
-plan = pw.plan(model, (-0.3, -0.1, 0.0), goal, table, obstacles=[wall])
+plan = pw.plan(pw.Belief.certain(model), (-0.3, -0.1, 0.0), goal, table, obstacles=[wall])
 for push, pose in zip(plan.pushes, plan.poses[1:], strict=True):
     x, y, theta = pose
     print(f"{push.duration:.1f} s from ({push.start[0]:.3f}, {push.start[1]:.3f}) m", end=" ")

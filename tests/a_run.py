@@ -10,7 +10,7 @@ import numpy as np
 
 import pushwise as pw
 from pushwise.records.record import Noise
-from pushwise.sliding.outcome import Settings
+from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.run_folder import RunFolder
 
 
@@ -25,5 +25,5 @@ def a_run() -> Path:
     camera = pw.worlds.Sensing(Noise(2e-4, 1e-3), rate=20.0)
     world = pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), sensing=camera)
     journal = RunFolder(folder, {"object": "crimp", "world": "ideal"})
-    pw.slide(world, table, settings=Settings(explore=3), journal=journal)
+    pw.slide(world, table, options=SlideOptions(explore=3), journal=journal)
     return folder

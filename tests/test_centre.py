@@ -35,7 +35,7 @@ def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     alone = pw.identify(thing.grid, records[:1])
     found = pw.identify(thing.grid, records[:1], prior=pw.Prior(centre=(x, y)))
     assert found.model.centre_of_mass == pytest.approx((x, y), abs=2e-3)
-    assert np.sqrt(found.known.centre_of_mass_covariance.trace()) < 2e-3
+    assert np.sqrt(found.posterior.centre_of_mass_covariance.trace()) < 2e-3
     others = records[5:]
     error, before = (end_distance(one.model, others, one.finger) for one in (found, alone))
     assert error < 0.2 * before

@@ -8,7 +8,7 @@ import pytest
 import pushwise as pw
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.planning.contact_search import LENGTHS, SEARCHES
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.push_evaluation import Candidate, Pusher, contacts
 from pushwise.planning.stability import Balance
 
@@ -22,7 +22,9 @@ SQUARE = pw.ObjectModel(
 
 def pusher(model: pw.ObjectModel, *obstacles: list[tuple[float, float]]) -> Pusher:
     """Return a pusher of a model on the large table."""
-    return Pusher(Free(Balance(model, TABLE), obstacles), pw.Finger(), np.zeros(3))
+    return Pusher(
+        FreeSpace(Balance(pw.Belief.certain(model), TABLE), obstacles), pw.Finger(), np.zeros(3)
+    )
 
 
 @pytest.mark.parametrize("name", pw.objects.names)
@@ -60,7 +62,7 @@ def test_a_push_through_balance_keeps_from_obstacles_it_may_swing_into() -> None
     target = np.array([0.28, 0.0, 0.0])
     # Straight ahead the bar passes 30 mm beside it.
     wall = [(0.0, 0.05), (0.4, 0.05), (0.4, 0.07), (0.0, 0.07)]
-    free = Free(Balance(bar, TABLE), [wall])
+    free = FreeSpace(Balance(pw.Belief.certain(bar), TABLE), [wall])
     tool, alone = pusher(bar, wall), pusher(bar)
     at = int(np.argmin(np.hypot(*(tool.starts - [-0.163, 0.01]).T)))
     bold, tried = (
@@ -148,7 +150,7 @@ def test_the_finger_walks_round_the_object() -> None:
     wall = [(-0.3, -0.3), (-0.15, -0.3), (-0.15, 0.3), (-0.3, 0.3)]
     tool = pusher(SQUARE, wall)
     tool.place = np.array([0.11, 0.0])
-    way = tool.way_to(np.zeros(3), pw.Push((0.0, -0.113), (0.0, 0.1), 1.0))
+    way = tool.approach_to(np.zeros(3), pw.Push((0.0, -0.113), (0.0, 0.1), 1.0))
     assert way is not None
     assert way[0] == pytest.approx(tool.place)
     assert way[-1] == pytest.approx([0.0, -0.113])
@@ -160,7 +162,7 @@ def test_the_finger_walks_round_the_object() -> None:
     near = [(-0.3, -0.3), (-0.118, -0.3), (-0.118, 0.3), (-0.3, 0.3)]
     tight = pusher(SQUARE, near)
     tight.place = np.array([0.11, 0.0])
-    assert tight.way_to(np.zeros(3), pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
+    assert tight.approach_to(np.zeros(3), pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
 
 
 @pytest.mark.parametrize("method", SEARCHES)

@@ -13,7 +13,6 @@ import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.export.solid import boxes
-from pushwise.identification.belief import Known
 from pushwise.physics.constants import GRAVITY
 
 THIN = pw.ObjectModel(
@@ -161,8 +160,7 @@ def test_sdf_has_the_numbers() -> None:
 def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
     """Choose the format by the suffix, keep what exists, and name mistakes in one line."""
     saved, out = tmp_path / "model.json", tmp_path / "object.xml"
-    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(), np.zeros(3))
-    pw.save(THIN, saved, known=known)
+    pw.save(pw.Belief(THIN, pw.Finger(), 1e-5 * np.eye(2), None, np.zeros(3)), saved)
     done = pushwise("export", saved, "-o", out)
     assert (done.code, done.err) == (0, "")
     assert "did not determine the total mass" in done.out
@@ -186,7 +184,7 @@ def test_the_command_writes_and_refuses(tmp_path: Path) -> None:
 def test_the_command_says_when_nothing_was_learned(tmp_path: Path) -> None:
     """Do not call an assumed mass determined."""
     saved, out = tmp_path / "model.json", tmp_path / "object.xml"
-    pw.save(THIN, saved, known=Known.nothing(pw.Finger()))
+    pw.save(pw.Belief.assuming(THIN), saved)
     assert "nothing was learned" in pushwise("export", saved, "-o", out).out
     told = json.loads(pushwise("export", saved, "-o", out, "--json", "--force").out)
     assert told["mass_determined"] is False

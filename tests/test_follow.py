@@ -1,12 +1,15 @@
 """`follow`: closed loop in worlds that differ from the model, and every way it can end."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.planning.options import PlanOptions
+from pushwise.progress import Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.sliding.follow import End, follow
 from pushwise.worlds.world import Observation
@@ -14,6 +17,8 @@ from pushwise.worlds.world import Observation
 HAMMER = pw.objects.load("hammer")
 TABLE = pw.Table.rectangle(1.6, 1.2)
 GOAL = np.array([0.3, 0.2, 1.0])
+KNOWN = pw.Belief.certain(HAMMER.model)
+GRADIENT = PlanOptions(method="gradient", tolerance=0.02)
 
 
 class Stubborn:
@@ -61,7 +66,7 @@ def test_noise_is_corrected() -> None:
             sensing=pw.worlds.Sensing(Noise(0.001, 0.005)),
             direction_error=0.05,
         )
-        done = follow(world, HAMMER.model, GOAL, TABLE, method=method)
+        done = follow(world, KNOWN, GOAL, TABLE, options=replace(GRADIENT, method=method))
         assert done.reached, done.end
         assert done.error < 0.02
         assert len(done.records) <= 15
@@ -69,24 +74,19 @@ def test_noise_is_corrected() -> None:
 
 def test_mujoco_is_corrected() -> None:
     """Reach the goal in MuJoCo, whose friction is not that of the model."""
-    errors = []
+    news: list[Progress] = []
     world = pw.worlds.MuJoCo(HAMMER, TABLE)
-    done = follow(
-        world,
-        HAMMER.model,
-        GOAL,
-        TABLE,
-        method="gradient",
-        on_push=lambda record, error: errors.append(error),
-    )
+    done = follow(world, KNOWN, GOAL, TABLE, options=GRADIENT, progress=news.append)
     assert done.end is End.REACHED
-    assert len(errors) == len(done.records)
-    assert errors[-1] == done.error < 0.02
+    assert [each.result for each in news] == list(done.records)
+    assert [each.done for each in news] == list(range(1, len(news) + 1))
+    assert news[-1].text == f"{1e3 * done.error:.0f} mm to go"
+    assert done.error < 0.02
 
 
 def test_a_reached_goal_needs_nothing() -> None:
     """Make no push."""
-    done = follow(Stubborn(), HAMMER.model, (0.01, 0.0, 0.0), TABLE)
+    done = follow(Stubborn(), KNOWN, (0.005, 0.0, 0.0), TABLE)
     assert done.reached
     assert done.records == ()
 
@@ -107,14 +107,14 @@ def test_giving_up_has_a_reason(
     world: Stubborn, goal: np.ndarray, most: int, end: End, said: str
 ) -> None:
     """End with what happened, and what was said of it."""
-    done = follow(world, HAMMER.model, goal, TABLE, max_pushes=most, method="gradient")
+    done = follow(world, KNOWN, goal, TABLE, options=replace(GRADIENT, max_pushes=most))
     assert done.end is end
     assert not done.reached
     assert re.search(said, done.detail)
 
 
-def learned(thing: pw.ObjectModel | pw.objects.Thing) -> pw.Identification:
-    """Return what four pushes tell of an object with the hammer's shape."""
+def learned(thing: pw.ObjectModel | pw.objects.Thing) -> pw.Belief:
+    """Return the belief after four pushes of an object with the hammer's shape."""
     world = pw.worlds.Ideal(thing, TABLE)
     records = []
     for x, y, speed in (
@@ -125,25 +125,25 @@ def learned(thing: pw.ObjectModel | pw.objects.Thing) -> pw.Identification:
     ):
         world.reset(0)
         records.append(world.push(pw.Push((x, y), (0.0, speed), 1.0)))
-    return pw.identify(HAMMER.grid, records)
+    return pw.identify(HAMMER.grid, records).belief
 
 
 def test_a_wrong_model_is_identified_again() -> None:
     """Learn from the pushes on the way when they do not go as a sure model predicted."""
     cells = HAMMER.grid.n_cells
     wrong = learned(pw.ObjectModel(HAMMER.grid, np.full(cells, 1.0 / cells), 0.3))
-    done = follow(pw.worlds.Ideal(HAMMER, TABLE), wrong, GOAL, TABLE, method="gradient")
+    done = follow(pw.worlds.Ideal(HAMMER, TABLE), wrong, GOAL, TABLE, options=GRADIENT)
     assert done.reached
-    assert isinstance(done.found, pw.Identification)
-    assert 4 < len(done.found.posterior.problem.records) <= 4 + len(done.records)
+    assert done.belief.posterior is not None
+    assert 4 < len(done.belief.posterior.problem.records) <= 4 + len(done.records)
     centre = HAMMER.model.centre_of_mass
-    before = np.hypot(*(wrong.model.centre_of_mass - centre))
-    assert np.hypot(*(done.found.model.centre_of_mass - centre)) < 0.5 * before
+    before = np.hypot(*(wrong.centre_of_mass - centre))
+    assert np.hypot(*(done.belief.centre_of_mass - centre)) < 0.5 * before
 
 
 def test_what_goes_as_predicted_is_not_learned_again() -> None:
     """Keep the model in the world it was learned in."""
     right = learned(HAMMER)
-    done = follow(pw.worlds.Ideal(HAMMER, TABLE), right, GOAL, TABLE, method="gradient")
+    done = follow(pw.worlds.Ideal(HAMMER, TABLE), right, GOAL, TABLE, options=GRADIENT)
     assert done.reached
-    assert done.found is right
+    assert done.belief is right

@@ -7,13 +7,13 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
 from pushwise.geometry.polygon import placed
-from pushwise.identification.belief import Known
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
 
 TABLE = pw.Table.rectangle(0.8, 0.6)
 HAMMER = pw.objects.load("hammer")
+KNOWN = pw.Belief.certain(HAMMER.model)
 FORK = np.array([[-0.1, 0.1, 0.1, 0.0, 0.0, 0.1, 0.1, -0.1], [-5, -5, -2, -2, 2, 2, 5, 5]]).T * [
     1.0,
     0.01,
@@ -50,21 +50,22 @@ def test_the_distance_of_cells_is_closed() -> None:
 def test_goals_are_free_of_obstacles() -> None:
     """Choose another edge where the best two are full, and say when all are."""
     walls = [[(-0.3, y), (0.3, y), (0.3, y + 0.1), (-0.3, y + 0.1)] for y in (0.18, -0.28)]
-    assert pw.choose_goal(HAMMER.model, TABLE, start=(0, 0, 0)).edge in (0, 2)
-    best = pw.choose_goal(HAMMER.model, TABLE, start=(0, 0, 0), obstacles=walls)
-    free = Free(Balance(HAMMER.model, TABLE), walls)
+    assert pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0)).edge in (0, 2)
+    best = pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0), obstacles=walls)
+    free = FreeSpace(Balance(KNOWN, TABLE), walls)
     assert free([goal.pose for goal in (best, *best.alternatives)]).all()
     slab = [(-0.39, -0.29), (0.39, -0.29), (0.39, 0.29), (-0.39, 0.29)]
     with pytest.raises(PushwiseError, match="no goal with 50 mm overhang that is free of obst"):
-        pw.choose_goal(HAMMER.model, TABLE, obstacles=[slab])
+        pw.choose_goal(KNOWN, TABLE, obstacles=[slab])
 
 
 @pytest.mark.parametrize("name", pw.objects.names)
 def test_goals_overhang_and_rest(name: str) -> None:
     """Keep what was asked for, and what is said of the goal, for every object."""
     thing = pw.objects.load(name)
-    goal = pw.choose_goal(thing.model, TABLE, overhang=0.04, grasp_width=0.3)
-    balance = Balance(thing.model, TABLE)
+    belief = pw.Belief.certain(thing.model)
+    goal = pw.choose_goal(belief, TABLE, overhang=0.04)
+    balance = Balance(belief, TABLE)
     for each in (goal, *goal.alternatives):
         parts = overhangs(thing.outline, TABLE.polygon, each.pose)
         assert any(
@@ -81,45 +82,47 @@ def test_goals_overhang_and_rest(name: str) -> None:
 
 def test_goals_stay_in_the_region() -> None:
     """Take an edge, a polygon, or given poses."""
-    at_edge = pw.choose_goal(HAMMER.model, TABLE, region=2)
+    at_edge = pw.choose_goal(KNOWN, TABLE, region=2)
     assert {goal.edge for goal in (at_edge, *at_edge.alternatives)} == {2}
     region = [(0.1, -0.3), (0.6, -0.3), (0.6, 0.3), (0.1, 0.3)]
-    inside = pw.choose_goal(HAMMER.model, TABLE, region=region)
+    inside = pw.choose_goal(KNOWN, TABLE, region=region)
     assert all(goal.pose[0] > 0.1 for goal in (inside, *inside.alternatives))
-    chosen = pw.choose_goal(HAMMER.model, TABLE, region=[at_edge.pose, (0.0, 0.0, 0.0)])
+    chosen = pw.choose_goal(KNOWN, TABLE, region=[at_edge.pose, (0.0, 0.0, 0.0)])
     assert chosen.pose == pytest.approx(at_edge.pose)
     assert chosen.alternatives == ()
     with pytest.raises(PushwiseError, match="number of the table's edges, 4; got 4"):
-        pw.choose_goal(HAMMER.model, TABLE, region=4)
+        pw.choose_goal(KNOWN, TABLE, region=4)
 
 
 def test_the_nearer_of_equals_is_taken() -> None:
     """Go to the side the object is on."""
     for side in (-1.0, 1.0):
-        goal = pw.choose_goal(HAMMER.model, TABLE, start=(0.2 * side, 0.0, 0.0))
+        goal = pw.choose_goal(KNOWN, TABLE, start=(0.2 * side, 0.0, 0.0))
         assert goal.pose[0] * side > 0.0
 
 
 def test_doubt_asks_for_margin() -> None:
     """Keep the limit when the centre of mass is known to 10 mm."""
-    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
-    goal = pw.choose_goal(HAMMER.model, TABLE, known=known)
+    covariance = np.diag([0.01**2, 0.01**2])
+    belief = pw.Belief(HAMMER.model, pw.Finger(), covariance, None, np.zeros(3))
+    goal = pw.choose_goal(belief, TABLE)
     assert goal.fall_probability <= 0.01
     assert goal.margin > 0.02
 
 
 def test_no_goal_is_explained() -> None:
     """Say what could be had, how wide parts are, and how much better one would have to know."""
-    known = Known(np.diag([0.05**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
+    covariance = np.diag([0.05**2, 0.01**2])
+    belief = pw.Belief(HAMMER.model, pw.Finger(), covariance, None, np.zeros(3))
     with pytest.raises(
         PushwiseError, match=r"no goal with 200 mm .* could be had; .* known .* times"
     ):
-        pw.choose_goal(HAMMER.model, TABLE, overhang=0.2, known=known)
+        pw.choose_goal(belief, TABLE, overhang=0.2)
     with pytest.raises(
         PushwiseError, match=r"narrowest part that deep is .* mm wide, the grasp 5 mm"
     ):
-        pw.choose_goal(HAMMER.model, TABLE, grasp_width=0.005)
+        pw.choose_goal(KNOWN, TABLE, grasp_width=0.005)
     with pytest.raises(PushwiseError, match="no pose of the region"):
-        pw.choose_goal(HAMMER.model, TABLE, region=[(0.0, 0.0, 0.0)])
+        pw.choose_goal(KNOWN, TABLE, region=[(0.0, 0.0, 0.0)])
     with pytest.raises(PushwiseError, match="better would not help"):
-        pw.choose_goal(HAMMER.model, pw.Table.rectangle(0.05, 0.05), overhang=0.03)
+        pw.choose_goal(KNOWN, pw.Table.rectangle(0.05, 0.05), overhang=0.03)

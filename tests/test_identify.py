@@ -120,11 +120,11 @@ def test_measured_forces_tell_the_load_and_claim_no_more() -> None:
     said = found.statements()[1]
     assert said.startswith(f"friction force {found.posterior.load.sum():.2f} N in all, known to ")
     assert "total mass not determined" in said
-    assert found.known.total_mass_std is None
+    assert found.belief.total_mass_std is None
     # A method that does not fit forces knows nothing of them.
     rough = pw.identify(thing.grid, records, method="convex")
     assert "not fitted by this method" in rough.statements()[1]
-    assert rough.known.total_mass_std is None
+    assert rough.belief.total_mass_std is None
 
 
 def test_a_log_states_the_finger() -> None:
@@ -144,7 +144,7 @@ def test_slow_pushes_with_any_friction_leave_the_centre_of_mass_open(name: str, 
     assert found.statements()[1].startswith("total mass not determined")
     bounded = pw.identify(thing.grid, records[:5])
     assert bounded.statements()[0].startswith("centre of mass at")
-    assert bounded.known.total_mass_std is None
+    assert bounded.belief.total_mass_std is None
 
 
 def test_fast_pushes_determine_the_centre_of_mass() -> None:
@@ -165,7 +165,7 @@ def test_known_forces_determine_the_mass() -> None:
     found = pw.identify(thing.grid, shoves(rng, thing), prior=UNBOUNDED)
     assert found.statements()[0].startswith("centre of mass at")
     assert found.model.total_mass == pytest.approx(thing.model.total_mass, rel=0.05)
-    assert found.known.total_mass_std is not None
+    assert found.belief.total_mass_std is not None
     assert off_centre(found, thing)[0] < 3e-3
 
 
@@ -243,13 +243,13 @@ def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float)
     low, high = thing.grid.outline.min(axis=0), thing.grid.outline.max(axis=0)
     far = pw.Push((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
     miss = pw.Push((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
-    ranked = pw.next_push(found, [miss, far])
+    ranked = pw.next_push(found.belief, [miss, far])
     assert [r.push for r in ranked] == [far, miss]
     doubt = float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
     assert ranked[1].centre_std == pytest.approx(doubt, rel=1e-6)
     assert ranked[0].centre_std < left * doubt
     with pytest.raises(PushwiseError, match="no candidate pushes"):
-        pw.next_push(found, [])
+        pw.next_push(found.belief, [])
 
 
 BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)], cell_size=0.02)

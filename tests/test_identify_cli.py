@@ -15,8 +15,7 @@ from command import pushwise
 from drawn import drawn
 from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Known
-from pushwise.model_files import load_known
+from pushwise.model_files import load_belief
 from pushwise.records.record import Noise
 from pushwise.show.status_line import Identifying
 from pushwise.sliding.random_push import draw_push
@@ -76,11 +75,12 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     assert facts["total_mass"] is None
     assert facts["outliers"] == []
     assert np.shape(facts["centre_of_mass_covariance"]) == (2, 2)
-    known = load_known(model)
-    assert known is not None
-    assert known.centre_of_mass_covariance.tolist() == facts["centre_of_mass_covariance"]
-    assert known.finger == pw.Finger(0.01, facts["finger_friction"])
-    assert load_known(folder / "grid.json") is None
+    belief = load_belief(model)
+    assert belief.centre_covariance is not None
+    assert belief.centre_covariance.tolist() == facts["centre_of_mass_covariance"]
+    assert belief.finger == pw.Finger(0.01, facts["finger_friction"])
+    with pytest.raises(PushwiseError, match="holds no model"):
+        load_belief(folder / "grid.json")
 
 
 def test_a_refused_push_is_named_by_its_file(folder: Path, tmp_path: Path) -> None:
@@ -119,8 +119,7 @@ def test_one_push_several_logs_and_another_method(
             *("--finger-height", 0.01),
         )
         assert code == 0
-        known = load_known(tmp_path / f"{at}.json")
-        assert known is not None and known.finger.height == 0.01
+        assert load_belief(tmp_path / f"{at}.json").finger.height == 0.01
         facts = json.loads(out)
         assert (facts["pushes"], facts["simulations"], facts["method"]) == (pushes, 3, "random")
         assert facts["holdout"] is None
@@ -216,9 +215,10 @@ def test_an_interrupt_leaves_the_best_model(
     if after:
         assert "holds the best model so far" in err
         assert isinstance(pw.load(model), pw.ObjectModel)
-        known = load_known(model)
-        assert known is not None and known.total_mass_std is None
-        assert known.centre_of_mass_covariance.trace() > 1e-8
+        belief = load_belief(model)
+        assert belief.total_mass_std is None
+        assert belief.centre_covariance is not None
+        assert belief.centre_covariance.trace() > 1e-8
 
 
 INTERRUPTED = """
@@ -283,13 +283,11 @@ def test_a_broken_file_is_named(change: dict[str, object], sentence: str, tmp_pa
     """Refuse a model whose error bars cannot be."""
     grid = pw.CellGrid([(0.0, 0.0), (0.1, 0.0)], 0.1)
     path = tmp_path / "model.json"
-    known = Known(1e-6 * np.eye(2), 0.1, pw.Finger(height=0.01), np.zeros(3))
-    with pytest.raises(PushwiseError, match="known goes with an ObjectModel"):
-        pw.save(grid, path, known=known)
-    pw.save(pw.ObjectModel(grid, [1.0, 2.0], 0.3), path, known=known)
-    again = load_known(path)
-    assert again is not None
-    assert (again.total_mass_std, again.finger) == (0.1, known.finger)
+    model = pw.ObjectModel(grid, [1.0, 2.0], 0.3)
+    belief = pw.Belief(model, pw.Finger(height=0.01), 1e-6 * np.eye(2), 0.1, np.zeros(3))
+    pw.save(belief, path)
+    again = load_belief(path)
+    assert (again.total_mass_std, again.finger) == (0.1, belief.finger)
     document = json.loads(path.read_text())
     document["known"] = change.get("known", {**document["known"], **change})
     path.write_text(json.dumps(document))

@@ -8,22 +8,22 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
-from pushwise.identification.belief import Known
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.path import find_path
 from pushwise.planning.stability import Balance
-from pushwise.sliding.outcome import Settings
 from ticking import Ticking
 
 HAMMER = pw.objects.load("hammer").model
+KNOWN = pw.Belief.certain(HAMMER)
 TABLE = pw.Table.rectangle(1.2, 0.8)
 WALL = [(-0.02, -0.4), (0.02, -0.4), (0.02, 0.12), (-0.02, 0.12)]
 START, GOAL = (-0.35, -0.1, 1.5), (0.35, -0.1, 1.5)
 
 
-def free(*obstacles: list[tuple[float, float]]) -> Free:
+def free(*obstacles: list[tuple[float, float]]) -> FreeSpace:
     """Return the hammer's free poses on the table with obstacles."""
-    return Free(Balance(HAMMER, TABLE), obstacles)
+    return FreeSpace(Balance(KNOWN, TABLE), obstacles)
 
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -69,9 +69,8 @@ def test_the_path_goes_round_a_wall(seed: int) -> None:
 def test_a_limit_that_is_no_probability_is_refused(limit: float) -> None:
     """Take no limit under which everything or nothing may fall, in any place it is given."""
     for make in (
-        lambda: Free(Balance(HAMMER, TABLE), max_fall_probability=limit),
-        lambda: pw.choose_goal(HAMMER, TABLE, max_fall_probability=limit),
-        lambda: Settings(max_fall_probability=limit),
+        lambda: FreeSpace(Balance(KNOWN, TABLE), max_fall_probability=limit),
+        lambda: PlanOptions(max_fall_probability=limit),
     ):
         with pytest.raises(PushwiseError, match=r"max_fall_probability must be (above 0|finite)"):
             make()
@@ -79,9 +78,9 @@ def test_a_limit_that_is_no_probability_is_refused(limit: float) -> None:
 
 def test_the_probability_said_is_the_one_judged_by() -> None:
     """Name a probability above the limit wherever a pose is refused for it."""
-    known = Known(0.01**2 * np.eye(2), None, pw.Finger(), np.zeros(3))
-    balance = Balance(HAMMER, TABLE, known=known, seed=2)
-    room = Free(balance, max_fall_probability=0.01)
+    belief = pw.Belief(HAMMER, pw.Finger(), 0.01**2 * np.eye(2), None, np.zeros(3))
+    balance = Balance(belief, TABLE, seed=2)
+    room = FreeSpace(balance, max_fall_probability=0.01)
     poses = np.column_stack([np.linspace(0.65, 0.69, 81), np.zeros((81, 2))])
     said = [room.objection(pose) or "" for pose in poses]
     fall = [i for i, words in enumerate(said) if "would fall" in words]

@@ -12,15 +12,16 @@ from command import pushwise
 from drawn import drawn
 from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import placed
-from pushwise.identification.belief import Known
-from pushwise.model_files import load_model
+from pushwise.model_files import load_belief
+from pushwise.planning.options import PlanOptions
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """Save a hammer whose centre of mass is known to 5 mm."""
-    known = Known(np.diag([0.005**2, 0.005**2]), None, pw.Finger(), np.zeros(3))
-    pw.save(pw.objects.load("hammer").model, tmp_path / "hammer.json", known=known)
+    hammer = pw.objects.load("hammer").model
+    belief = pw.Belief(hammer, pw.Finger(), 0.005**2 * np.eye(2), None, np.zeros(3))
+    pw.save(belief, tmp_path / "hammer.json")
     return tmp_path / "hammer.json"
 
 
@@ -71,7 +72,7 @@ def test_a_model_without_a_word_of_doubt_is_taken_as_certain(tmp_path: Path) -> 
 def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> None:
     """Choose a goal for it, and say that nothing was learned."""
     model = tmp_path / "hammer.json"
-    pw.save(pw.objects.load("hammer").model, model, known=Known.nothing(pw.Finger()))
+    pw.save(pw.Belief.assuming(pw.objects.load("hammer").model), model)
     done = pushwise("plan", model, "--edge", "-o", tmp_path / "plan.json")
     assert done.code == 0, done.err
     assert "fall risk unknown: nothing was learned" in done.out
@@ -79,9 +80,10 @@ def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> Non
 
 def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> None:
     """Go to the next best goal where something stands at the best one."""
-    found, known = load_model(model)
-    best = pw.choose_goal(found, pw.Table(), start=(0.0, 0.0, 0.0), known=known)
-    x, y = placed(found.grid.centres.mean(axis=0)[None], best.pose)[0]
+    belief = load_belief(model)
+    grid = belief.model.grid
+    best = pw.choose_goal(belief, pw.Table(), start=(0.0, 0.0, 0.0))
+    x, y = placed(grid.centres.mean(axis=0)[None], best.pose)[0]
     corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
     block = tmp_path / "block.json"
     block.write_text(json.dumps([[[x + 0.01 * dx, y + 0.01 * dy] for dx, dy in corners]]))
@@ -89,7 +91,7 @@ def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> Non
     done = pushwise(*words, "-o", tmp_path / "plan.json")
     assert (done.code, done.err) == (0, "")
     end = np.array(json.loads(done.out)["waypoints"][-1])
-    apart = [cell_distance(found.grid, end, goal.pose) for goal in (best, *best.alternatives)]
+    apart = [cell_distance(grid, end, goal.pose) for goal in (best, *best.alternatives)]
     assert apart[0] > 0.01
     assert min(apart[1:]) < 1e-9
 
@@ -100,9 +102,9 @@ def test_the_seed_decides_the_goal(
     """Draw centres of mass for the goal with the seed that was given."""
     seeds = []
 
-    def noted(*what: Any, seed: int = 0, **more: Any) -> pw.Goal:
-        seeds.append(seed)
-        return pw.choose_goal(*what, seed=seed, **more)
+    def noted(*what: Any, options: PlanOptions, **more: Any) -> pw.Goal:
+        seeds.append(options.seed)
+        return pw.choose_goal(*what, options=options, **more)
 
     monkeypatch.setattr("pushwise.planning.goals.choose_goal", noted)
     pushwise("plan", model, "--edge", "--seed", 3, "-o", tmp_path / "plan.json")

@@ -9,8 +9,9 @@ import pushwise as pw
 from drawn import drawn
 from pushwise.errors import PushwiseError
 from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.stability import Balance
-from pushwise.sliding.outcome import Settings
+from pushwise.sliding.options import SlideOptions
 
 TABLE = pw.Table()
 
@@ -57,9 +58,10 @@ def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
 
 def test_sampled_goals_are_believed_to_be_stable() -> None:
     """Sample different goals for different seeds, each overhanging and at rest in the model."""
-    model = pw.objects.load("hammer").model
-    goals = [sampled(model, TABLE, Settings(seed=seed), np.zeros(3)) for seed in range(5)]
-    margins = Balance(model, TABLE).margins(np.array([goal.pose for goal in goals]))
+    belief = pw.Belief.certain(pw.objects.load("hammer").model)
+    options = [SlideOptions(plan=PlanOptions(seed=seed)) for seed in range(5)]
+    goals = [sampled(belief, TABLE, each, np.zeros(3)) for each in options]
+    margins = Balance(belief, TABLE).margins(np.array([goal.pose for goal in goals]))
     assert (margins > 0.0).all()
     assert np.allclose(margins, [goal.margin for goal in goals])
     assert all(0.05 <= goal.overhang <= 0.15 + 1e-9 for goal in goals)
@@ -73,4 +75,4 @@ def test_a_top_heavy_thing_has_no_sampled_goal() -> None:
     grid = pw.CellGrid.from_outline(outline, cell_size=0.01)
     coaster = pw.ObjectModel(grid, mass=np.full(grid.n_cells, 0.01), friction=0.3)
     with pytest.raises(PushwiseError, match="none of 500 sampled goals is safe"):
-        sampled(coaster, TABLE, Settings(), np.zeros(3))
+        sampled(pw.Belief.certain(coaster), TABLE, SlideOptions(), np.zeros(3))

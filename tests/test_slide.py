@@ -12,9 +12,12 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
+from pushwise.planning.options import PlanOptions
+from pushwise.progress import Progress
 from pushwise.sliding import slide as pregrasp
 from pushwise.sliding.follow import End
-from pushwise.sliding.outcome import Outcome, Phase, Settings
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
 from pushwise.worlds.random_scene import CAMERA
@@ -75,7 +78,7 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
     folder, was = undisturbed
     read = load_run(folder)
     assert read.verdict == was.verdict
-    assert read.settings == was.settings
+    assert read.options == was.options
     assert np.array_equal(read.found.model.mass, was.found.model.mass)
     assert np.array_equal(
         read.found.posterior.centre_of_mass_covariance,
@@ -135,20 +138,20 @@ def test_the_seconds_of_a_stopped_run_add_up(
     class Slow(RunFolder):
         last: int | None
 
-        def explored(self, record: pw.PushRecord) -> None:
+        def explored(self, news: Progress) -> None:
             nonlocal now
             now += 10.0
-            super().explored(record)
+            super().explored(news)
             if len(self.records) == self.last:
                 raise Stopped
 
-    settings = Settings(explore=3, grasp_width=0.005)  # and then there is no goal
+    options = SlideOptions(explore=3, grasp_width=0.005)  # and then there is no goal
     for last in (1, 2, None):
         now += 1000.0
         journal = Slow(tmp_path / "run", ABOUT)
         journal.last = last
         with suppress(Stopped):
-            done = pw.slide(crimp(), TABLE, settings=settings, journal=journal)
+            done = pw.slide(crimp(), TABLE, options=options, journal=journal)
     assert done.seconds[Phase.EXPLORE] == 30.0
     assert load_run(tmp_path / "run").seconds == done.seconds
 
@@ -157,7 +160,12 @@ def test_another_run_is_not_overwritten(run: Path) -> None:
     """Say in one sentence what is different."""
     before = said(run)
     with pytest.raises(PushwiseError, match="holds a run with seed 0, not 1"):
-        pw.slide(crimp(), TABLE, settings=Settings(seed=1), journal=RunFolder(run, ABOUT))
+        pw.slide(
+            crimp(),
+            TABLE,
+            options=SlideOptions(plan=PlanOptions(seed=1)),
+            journal=RunFolder(run, ABOUT),
+        )
     with pytest.raises(PushwiseError, match="object crimp, not clamp"):
         pw.slide(crimp(), TABLE, journal=RunFolder(run, {**ABOUT, "object": "clamp"}))
     assert said(run) == before
@@ -186,8 +194,8 @@ def test_a_folder_with_a_run_of_others_is_left_alone(tmp_path: Path) -> None:
 def test_a_run_stopped_in_its_first_note_begins(tmp_path: Path) -> None:
     """Take a folder with half a note and nothing else for an empty one."""
     (tmp_path / ".run.json.half").write_text('{"format": "pushw')
-    settings = Settings(explore=0, grasp_width=0.005)
-    done = pw.slide(crimp(), TABLE, settings=settings, journal=RunFolder(tmp_path, ABOUT))
+    options = SlideOptions(explore=0, grasp_width=0.005)
+    done = pw.slide(crimp(), TABLE, options=options, journal=RunFolder(tmp_path, ABOUT))
     assert load_run(tmp_path).verdict == done.verdict
     assert not list(tmp_path.glob(".*"))
 
@@ -251,29 +259,30 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     explored, way = was.records[:3], was.records[3:]
     found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
     refined = replace(found.posterior.refined, left_out=frozenset({2}))
-    found = replace(found, posterior=replace(found.posterior, refined=refined))
+    belief = replace(found.belief, posterior=replace(found.posterior, refined=refined))
     before = replace(was, records=explored)
-    write_phase(tmp_path, Phase.FOLLOW, replace(was.followed, records=way, found=found), before)
-    read = read_phase(tmp_path, Phase.FOLLOW, before).value.found
+    write_phase(tmp_path, Phase.FOLLOW, replace(was.followed, records=way, belief=belief), before)
+    read = read_phase(tmp_path, Phase.FOLLOW, before).value.belief
     assert len(read.posterior.problem.records) == 4
     assert np.array_equal(read.posterior.problem.records[3].pose, way[1].pose)
     assert read.posterior.problem.left_out == {2}
-    assert read.statements() == found.statements()
-    assert "push 2 does not fit the others and was left out" in read.summary()
+    assert np.array_equal(read.model.mass, belief.model.mass)
+    assert np.array_equal(read.centre_covariance, belief.centre_covariance)
 
 
 def test_without_a_goal_it_says_why() -> None:
     """Report an object whose every part is too wide for the hand."""
-    done = pw.slide(crimp(), TABLE, settings=Settings(explore=0, grasp_width=0.005))
+    done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=0, grasp_width=0.005))
     assert not done.success
     assert "wide, the grasp 5 mm" in done.verdict
     assert done.followed is None
-    assert isinstance(done.found, pw.ObjectModel)
+    assert done.found is None
+    assert done.belief is not None and done.belief.assumed
 
 
 def test_the_grid_is_in_the_frame_of_the_poses() -> None:
     """See the same outline as the truth, up to what a camera sees."""
-    done = pw.slide(crimp(), TABLE, settings=Settings(explore=0, grasp_width=0.005))
+    done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=0, grasp_width=0.005))
     truth = pw.objects.load("crimp").grid
     assert np.allclose(done.grid.outline.min(axis=0), truth.outline.min(axis=0), atol=0.005)
     assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
@@ -284,22 +293,22 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
     learns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Go to a goal that is safe for what is known and within reach after the first pushes."""
-    learned: list[pw.Identification] = []
+    learned: list[pw.Belief] = []
     whole = pregrasp.follow
 
-    def surprised(world: SimulatedWorld, found: pw.Identification, *rest, **named) -> pw.Followed:
-        done = whole(world, found, *rest, **named)
+    def surprised(world: SimulatedWorld, belief: pw.Belief, *rest, **named) -> pw.Followed:
+        done = whole(world, belief, *rest, **named)
         if learned:
-            assert found is learned[0]
+            assert belief is learned[0]
             return done
-        learned.append(replace(found) if learns else found)
-        return replace(done, end=End.OUT_OF_REACH, records=done.records[:1], found=learned[0])
+        learned.append(replace(belief) if learns else belief)
+        return replace(done, end=End.OUT_OF_REACH, records=done.records[:1], belief=learned[0])
 
     monkeypatch.setattr(pregrasp, "follow", surprised)
     goals = []
 
-    def choose(found, table, settings, pose) -> pw.Goal:
-        goals.append((found, pregrasp.safest(found, table, settings, pose)))
+    def choose(belief, table, options, pose) -> pw.Goal:
+        goals.append((belief, pregrasp.safest(belief, table, options, pose)))
         return goals[-1][1]
 
     done = pw.slide(crimp(), TABLE, choose=choose)
@@ -316,7 +325,8 @@ def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pregrasp.follow
 
     def stuck(*args, **named) -> pw.Followed:
-        done = whole(*args, **(named | {"max_pushes": 1}))
+        options = replace(named["options"], max_pushes=1)
+        done = whole(*args, **(named | {"options": options}))
         return replace(done, end=End.OUT_OF_REACH, detail="walls all round")
 
     monkeypatch.setattr(pregrasp, "follow", stuck)

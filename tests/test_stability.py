@@ -6,7 +6,6 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.experiments.stability import rows_of
-from pushwise.identification.belief import Known
 from pushwise.planning.stability import Balance
 
 BAR = pw.ObjectModel(
@@ -16,12 +15,13 @@ BAR = pw.ObjectModel(
     mass=np.full(20, 0.05),
     friction=0.3,
 )
+KNOWN = pw.Belief.certain(BAR)
 TABLE = pw.Table.rectangle(1.0, 0.6)
 
 
 def test_the_edge_cuts_cells() -> None:
     """Measure the margin to the edge itself, not to the nearest cell or point."""
-    balance = Balance(BAR, TABLE)
+    balance = Balance(KNOWN, TABLE)
     for beyond in (-0.013, -0.007, -0.001, 0.001, 0.007):
         here = balance.at((0.5 + beyond, 0.1, 0.0))
         assert here.margin == pytest.approx(-beyond, abs=1e-12)
@@ -31,7 +31,7 @@ def test_the_edge_cuts_cells() -> None:
 
 def test_margins_are_those_of_geometry() -> None:
     """Find the half width on the table, nothing off it, and the way back from beyond."""
-    balance = Balance(BAR, TABLE)
+    balance = Balance(KNOWN, TABLE)
     poses = [(0.0, 0.0, 0.3), (2.0, 0.0, 0.0), (0.55, 0.0, 0.0), (0.52, 0.0, np.pi / 2)]
     assert balance.margins(poses) == pytest.approx([0.02, -np.inf, -0.05, -np.inf])
 
@@ -42,19 +42,19 @@ def test_a_table_of_any_polygon() -> None:
     bridge = pw.Table(
         [(-1, -1), (1, -1), (1, 1), (0.05, 1), (0.05, -0.5), (-0.05, -0.5), (-0.05, 1), (-1, 1)]
     )
-    assert Balance(BAR, notch).margins([(0.0, 0.0, 0.0)]) == pytest.approx([-0.05])
-    assert Balance(BAR, bridge).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.02])
+    assert Balance(KNOWN, notch).margins([(0.0, 0.0, 0.0)]) == pytest.approx([-0.05])
+    assert Balance(KNOWN, bridge).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.02])
     corner = pw.Table([(0, 0), (-1, 0.3), (-1, -0.3)])
-    assert Balance(BAR, corner).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.0], abs=1e-12)
-    assert Balance(BAR, corner).margins([(-0.01, 0.0, 0.0)])[0] > 0.002
+    assert Balance(KNOWN, corner).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.0], abs=1e-12)
+    assert Balance(KNOWN, corner).margins([(-0.01, 0.0, 0.0)])[0] > 0.002
 
 
 def test_the_probability_of_falling_is_gauss_s() -> None:
     """Be right to 0.5 % at the 1 % level, for thousands of poses in a second."""
-    known = Known(np.diag([0.01**2, 0.01**2]), None, pw.Finger(), np.zeros(3))
+    belief = pw.Belief(BAR, pw.Finger(), 0.01**2 * np.eye(2), None, np.zeros(3))
     worst = 0.0
     for seed in range(20):
-        balance = Balance(BAR, TABLE, known=known, seed=seed)
+        balance = Balance(belief, TABLE, seed=seed)
         probability = balance.fall_probabilities([(0.5 - 0.0232635, 0.0, 0.0)])[0]
         worst = max(worst, abs(probability - 0.01))
     assert worst < 0.005
@@ -64,7 +64,7 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
 
 def test_the_tipping_load_is_the_lever_s() -> None:
     """Balance weight times arm on both sides of the edge."""
-    balance = Balance(BAR, TABLE)
+    balance = Balance(KNOWN, TABLE)
     load = balance.tipping_load((0.47, 0.0, 0.0), (0.56, 0.0))
     assert load == pytest.approx(9.81 * 0.03 / 0.06)
     assert balance.tipping_load((0.47, 0.0, 0.0), (0.45, 0.0)) == np.inf
@@ -73,15 +73,15 @@ def test_the_tipping_load_is_the_lever_s() -> None:
 
 def test_a_centre_of_mass_that_may_be_anywhere_is_refused() -> None:
     """Claim no certainty where none of the centres drawn lies in the object."""
-    known = Known(1e6 * np.eye(2), None, pw.Finger(), np.zeros(3))
-    with pytest.raises(PushwiseError, match="known so badly that no guess of it lies in"):
-        Balance(BAR, TABLE, known=known)
+    belief = pw.Belief(BAR, pw.Finger(), 1e6 * np.eye(2), None, np.zeros(3))
+    with pytest.raises(PushwiseError, match="so uncertain that no sample of it lies within"):
+        Balance(belief, TABLE)
 
 
-def test_what_is_no_model_is_refused() -> None:
-    """Name what was given."""
-    with pytest.raises(PushwiseError, match="an Identification or an ObjectModel; got str"):
-        Balance("hammer", TABLE)  # type: ignore[arg-type]
+def test_what_is_no_belief_is_refused() -> None:
+    """Name what was given, and say what to do."""
+    with pytest.raises(PushwiseError, match=r"got ObjectModel.* pw\.Belief\.certain\(model\)"):
+        Balance(BAR, TABLE)  # type: ignore[arg-type]
 
 
 def test_mujoco_agrees() -> None:

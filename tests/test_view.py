@@ -22,7 +22,6 @@ from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
-from pushwise.identification.belief import Known
 from pushwise.show.viewer import View
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_replay import clip
@@ -278,7 +277,7 @@ def test_triangles_fill_the_polygon(name: str) -> None:
 def test_falls_of_an_assumed_model_are_not_known(tmp_path: Path) -> None:
     """Give no chance of a fall where nothing was learned."""
     model = pw.objects.load("wrench").model
-    pw.save(model, tmp_path / "wrench.json", known=Known.nothing(pw.Finger()))
+    pw.save(pw.Belief.assuming(model), tmp_path / "wrench.json")
     page = View(Viewed.load(tmp_path / "wrench.json"), port=free_port())
     try:
         assert page.what_if.fall.value == "unknown"
@@ -289,8 +288,9 @@ def test_falls_of_an_assumed_model_are_not_known(tmp_path: Path) -> None:
 def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
     """Offer what is known of it, on a table of the usual size, with nothing to replay."""
     thing = pw.objects.load("wrench")
-    known = Known(np.diag([1e-5, 1e-5]), None, pw.Finger(0.008, 0.2), np.zeros(3))
-    pw.save(thing.model, tmp_path / "wrench.json", known=known)
+    finger, covariance = pw.Finger(0.008, 0.2), np.diag([1e-5, 1e-5])
+    belief = pw.Belief(thing.model, finger, covariance, None, np.zeros(3))
+    pw.save(belief, tmp_path / "wrench.json")
     viewed = Viewed.load(tmp_path / "wrench.json")
     assert list(viewed.shown) == ["mass", "friction", "load"]
     assert viewed.shown["mass"].top.endswith("% of the whole")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pushwise.physics.push import Finger, ForcePush, Push
     from pushwise.physics.simulate import Trajectory, simulate, simulate_batch
     from pushwise.planning.goals import Goal, choose_goal
+    from pushwise.planning.options import PlanOptions
     from pushwise.planning.plan import Plan, plan
     from pushwise.records.log import PushLog
     from pushwise.records.record import Noise, PushRecord
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from pushwise.shape.scan import Scan
     from pushwise.shape.scan_options import ScanOptions
     from pushwise.sliding.follow import Followed, follow
+    from pushwise.sliding.options import SlideOptions
     from pushwise.sliding.outcome import Outcome
-    from pushwise.sliding.record_pushes import record
+    from pushwise.sliding.record_pushes import RecordOptions, record
     from pushwise.sliding.slide import slide
 
 __all__ = [
@@ -48,14 +50,17 @@ __all__ = [
     "Outcome",
     "Physics",
     "Plan",
+    "PlanOptions",
     "Prior",
     "Push",
     "PushLog",
     "PushRecord",
     "PushwiseError",
+    "RecordOptions",
     "Scan",
     "ScanOptions",
     "SimulationError",
+    "SlideOptions",
     "Table",
     "Trajectory",
     "choose_goal",
@@ -94,14 +99,17 @@ _HOMES = {
     "Outcome": "pushwise.sliding.outcome",
     "Physics": "pushwise.physics.model",
     "Plan": "pushwise.planning.plan",
+    "PlanOptions": "pushwise.planning.options",
     "Prior": "pushwise.identification.prior",
     "Push": "pushwise.physics.push",
     "PushLog": "pushwise.records.log",
     "PushRecord": "pushwise.records.record",
     "PushwiseError": "pushwise.errors",
+    "RecordOptions": "pushwise.sliding.record_pushes",
     "Scan": "pushwise.shape.scan",
     "ScanOptions": "pushwise.shape.scan_options",
     "SimulationError": "pushwise.errors",
+    "SlideOptions": "pushwise.sliding.options",
     "Table": "pushwise.physics.model",
     "Trajectory": "pushwise.physics.simulate",
     "choose_goal": "pushwise.planning.goals",

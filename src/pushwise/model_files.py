@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from pushwise.atomic_write import write_text
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Known
+from pushwise.identification.belief import Belief
 from pushwise.object_files import (
     document_text,
     json_number,
@@ -20,20 +22,19 @@ from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
 
-__all__ = ["load", "load_grid", "load_known", "load_model", "save", "to_json"]
+__all__ = ["load", "load_belief", "load_grid", "save", "to_json"]
 
 _KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift"]
 _FINGER_FIELDS = {"radius", "friction", "height"}
 
 
-def save(
-    value: CellGrid | ObjectModel | Scan, path: Path | str, *, known: Known | None = None
-) -> None:
-    """Write a grid, a model or a scan to a JSON file; `load` gives the same back, bit for bit.
+def save(value: CellGrid | ObjectModel | Belief | Scan, path: Path | str) -> None:
+    """Write a grid, a model, a belief or a scan to a JSON file, bit for bit.
 
-    known: how well a model is known (`Identification.known`); `load_known` gives it back.
+    `load` reads the grid, model or scan; `load_belief` reads the belief. A certain belief is
+    written as its model alone, without its finger; no posterior is written.
     """
-    write_text(Path(path), to_json(value, known=known) + "\n")
+    write_text(Path(path), to_json(value) + "\n")
 
 
 def load(path: Path | str) -> CellGrid | ObjectModel | Scan:
@@ -41,8 +42,8 @@ def load(path: Path | str) -> CellGrid | ObjectModel | Scan:
     try:
         document = read_document(Path(path))
         value = parse_object(document)
-        if "known" in document:
-            _known(document["known"])
+        if isinstance(value, ObjectModel):
+            _belief(value, document)
         return value
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
@@ -54,42 +55,39 @@ def load_grid(path: Path | str) -> CellGrid:
     return value if isinstance(value, CellGrid) else value.grid
 
 
-def load_model(path: Path | str) -> tuple[ObjectModel, Known | None]:
-    """Read a model, and how well it is known, None where the file does not say."""
-    model = load(path)
-    if not isinstance(model, ObjectModel):
-        raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
-    return model, load_known(path)
-
-
-def load_known(path: Path | str) -> Known | None:
-    """Read how well a saved model is known; None where the file does not say."""
+def load_belief(path: Path | str) -> Belief:
+    """Read a model and how well it is known; it is certain where the file does not say."""
     try:
         document = read_document(Path(path))
-        parse_object(document)
-        return _known(document["known"]) if "known" in document else None
+        model = parse_object(document)
+        if isinstance(model, ObjectModel):
+            return _belief(model, document)
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
+    raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
 
 
-def to_json(value: CellGrid | ObjectModel | Scan, *, known: Known | None = None) -> str:
-    """Return a grid, a model (and how well it is known) or a scan as JSON, a cell a line."""
+def to_json(value: CellGrid | ObjectModel | Belief | Scan) -> str:
+    """Return a grid, a model, a belief or a scan as JSON, one line per cell."""
+    belief = value if isinstance(value, Belief) else None
+    value = value.model if isinstance(value, Belief) else value
     fields = object_document(value)
-    if known is not None:
-        if not isinstance(value, ObjectModel):
-            raise PushwiseError(f"known goes with an ObjectModel; got {type(value).__name__}.")
-        covariance = known.centre_of_mass_covariance
+    if belief is not None and (belief.learned or belief.assumed):
+        covariance = belief.centre_covariance
         fields["known"] = {
             "centre_of_mass_covariance": None if covariance is None else covariance.tolist(),
-            "total_mass_std": known.total_mass_std,
-            "finger": asdict(known.finger),
-            "drift": known.drift.tolist(),
+            "total_mass_std": belief.total_mass_std,
+            "finger": asdict(belief.finger),
+            "drift": belief.drift.tolist(),
         }
     return document_text(fields)
 
 
-def _known(value: object) -> Known:
-    """Return how well a model is known."""
+def _belief(model: ObjectModel, document: dict[str, Any]) -> Belief:
+    """Return the belief in a model that a document describes."""
+    if "known" not in document:
+        return Belief.certain(model)
+    value = document["known"]
     if not isinstance(value, dict) or set(value) != set(_KNOWN_FIELDS):
         raise PushwiseError(f"known must have the fields {', '.join(_KNOWN_FIELDS)}.")
     finger, std = value["finger"], value["total_mass_std"]
@@ -97,9 +95,14 @@ def _known(value: object) -> Known:
         raise PushwiseError(
             "known.finger must have the fields radius and friction, and may have height."
         )
-    return Known(
-        value["centre_of_mass_covariance"],
-        None if std is None else json_number("total_mass_std", std),
+    covariance = value["centre_of_mass_covariance"]
+    if covariance is not None:
+        covariance = finite_array("centre_of_mass_covariance", covariance, (2, 2))
+    return Belief(
+        model,
         Finger(**{name: json_number(f"finger {name}", number) for name, number in finger.items()}),
+        covariance,
+        None if std is None else json_number("total_mass_std", std),
         value["drift"],
+        assumed=covariance is None,
     )

@@ -44,19 +44,18 @@ def export(asked: ExportCommand) -> None:
     check_outputs(asked.output, force=asked.force)
     from pushwise.export.formats import format_of, write
     from pushwise.export.solid import Solid
-    from pushwise.model_files import load_model
+    from pushwise.model_files import load_belief
 
     kind = format_of(asked.output)
-    found, known = load_model(asked.model)
-    write(found, asked.output, lumped=asked.lumped)
-    solid = Solid.of(found)
-    guessed = known is not None and known.total_mass_std is None
+    belief = load_belief(asked.model)
+    write(belief.model, asked.output, lumped=asked.lumped)
+    solid = Solid.of(belief.model)
     if asked.json:
         facts = {
             "file": str(asked.output),
             "format": kind,
             "mass": solid.mass,
-            "mass_determined": not guessed,
+            "mass_determined": belief.total_mass_known,
             "centre_of_mass": solid.centre.tolist(),
             "inertia": solid.inertia.tolist(),
             "friction": solid.friction,
@@ -68,9 +67,9 @@ def export(asked: ExportCommand) -> None:
         f"{asked.output}: {kind}, {solid.mass:.3f} kg, "
         f"centre of mass ({x:.1f}, {y:.1f}, {z:.1f}) mm, mean friction {solid.friction:.2f}"
     )
-    if known is not None and not known.learned:
+    if belief.assumed:
         typer.echo("nothing was learned: mass and friction are assumed to be uniform")
-    elif guessed:
+    elif not belief.total_mass_known:
         typer.echo(
             "the pushes did not determine the total mass: only its distribution was learned, "
             "and forces in a simulator will be off by a common factor"

@@ -163,9 +163,9 @@ def identify(asked: IdentifyCommand) -> None:
         if line.best is None:
             raise Stopped("stopped before there was a model; nothing is written.")
         stopped = stopped_at(line.best, learn, finger=finger, prior=prior, method=method)
-        save(line.best, output, known=stopped.known)
+        save(stopped.belief, output)
         raise Stopped(f"stopped; {output} holds the best model so far, {line.words()}.")
-    save(found.model, output, known=found.known)
+    save(found.belief, output)
     if asked.plot is not None:
         from pushwise.show.figures import plot_maps
 

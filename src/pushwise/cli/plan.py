@@ -21,6 +21,7 @@ from pushwise.cli.options import (
     takes_options,
 )
 from pushwise.errors import PushwiseError
+from pushwise.planning.options import GRASP_WIDTH, METHODS, OVERHANG, PlanOptions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -44,8 +45,10 @@ class PlanCommand:
         typer.Option(help="Pose x y theta to reach, in m and rad."),
     ] = None
     edge: Annotated[bool, flag("--edge", "Choose a goal with a graspable overhang.")] = False
-    overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = 0.05
-    grasp_width: Annotated[float, typer.Option(help="Opening of the hand, in metres.")] = 0.08
+    overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = OVERHANG
+    grasp_width: Annotated[
+        float, typer.Option(help="Maximum width of the overhanging part, in metres.")
+    ] = GRASP_WIDTH
     table: Annotated[
         str,
         typer.Option(
@@ -56,10 +59,15 @@ class PlanCommand:
         Path | None,
         typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in metres."),
     ] = None
-    method: Annotated[str, typer.Option(help="Search: batch, gradient or exhaustive.")] = "batch"
+    method: Annotated[str, typer.Option(help=f"Contact search: {', '.join(METHODS)}.")] = (
+        PlanOptions.method
+    )
+    tolerance: Annotated[
+        float, typer.Option(help="Distance at which the goal counts as reached, in metres.")
+    ] = PlanOptions.tolerance
     time_limit: Annotated[
         float, typer.Option(help="Seconds that planning to one goal may take.")
-    ] = 10.0
+    ] = PlanOptions.time_limit
     seed: Seed = 0
     plot: Annotated[Path | None, typer.Option(help="Picture of the plan.")] = None
     force: Force = False
@@ -78,64 +86,58 @@ def plan(asked: PlanCommand) -> None:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.checks import counted
     from pushwise.cli.polygon_files import load_polygons, table_of
-    from pushwise.model_files import load_model
-    from pushwise.planning.goals import choose_goal, first_with_a_way
+    from pushwise.model_files import load_belief
+    from pushwise.planning.goals import choose_goal, first_reachable
     from pushwise.planning.plan import plan as make
     from pushwise.show.quantities import probability
 
-    found, known = load_model(asked.model)
+    options = PlanOptions(
+        method=asked.method,
+        tolerance=asked.tolerance,
+        time_limit=asked.time_limit,
+        seed=asked.seed,
+    )
+    belief = load_belief(asked.model)
     top = table_of(asked.table)
     blocks = [] if asked.obstacles is None else load_polygons(asked.obstacles)
 
-    def way_to(pose: ArrayLike) -> Plan:
-        return make(
-            found,
-            asked.start,
-            pose,
-            top,
-            obstacles=blocks,
-            method=asked.method,
-            time_limit=asked.time_limit,
-            known=known,
-            seed=asked.seed,
-        )
+    def plan_to(pose: ArrayLike) -> Plan:
+        return make(belief, asked.start, pose, top, obstacles=blocks, options=options)
 
     said, at_edge, goal = "", None, asked.goal
     if goal is not None:
-        made = way_to(goal)
+        made = plan_to(goal)
     else:
         best = choose_goal(
-            found,
+            belief,
             top,
             overhang=asked.overhang,
             grasp_width=asked.grasp_width,
             obstacles=blocks,
             start=asked.start,
-            known=known,
-            seed=asked.seed,
+            options=options,
         )
         goals = (best, *best.alternatives)
-        at, made = first_with_a_way(goals, way_to)
+        at, made = first_reachable(goals, plan_to)
         chosen = goals[at]
         goal = (float(chosen.pose[0]), float(chosen.pose[1]), float(chosen.pose[2]))
-        assumed = known is not None and not known.learned
         fall = (
             "fall risk unknown: nothing was learned"
-            if assumed
+            if belief.assumed
             else f"fall risk {probability(chosen.fall_probability)}"
         )
-        if known is None:
+        if not (belief.learned or belief.assumed):
             fall += " (the file states no uncertainty: the model is taken as certain)"
         at_edge = {
             "overhang": chosen.overhang,
-            "fall_probability": None if assumed else chosen.fall_probability,
+            "fall_probability": None if belief.assumed else chosen.fall_probability,
         }
         said = f", {1e3 * chosen.overhang:.0f} mm over the edge, {fall}"
     made.save(asked.output)
     if asked.plot is not None:
         from pushwise.show.figures import plot_plan
 
-        plot_plan(made, found.grid, top, asked.plot, obstacles=blocks)
+        plot_plan(made, belief.model.grid, top, asked.plot, obstacles=blocks)
     typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if asked.json else made.table())
     if not asked.json:
         x, y, theta = goal

@@ -19,7 +19,6 @@ from pushwise.cli.options import (
     reports_compiling,
     takes_options,
 )
-from pushwise.progress import Progress
 
 __all__ = ["RecordCommand", "record"]
 
@@ -48,6 +47,7 @@ def record(asked: RecordCommand) -> None:
     from pushwise import objects, worlds
     from pushwise.checks import counted
     from pushwise.show.status_line import PushBar
+    from pushwise.sliding.record_pushes import RecordOptions
     from pushwise.sliding.record_pushes import record as record_pushes
     from pushwise.worlds.random_scene import WORLDS
 
@@ -60,9 +60,10 @@ def record(asked: RecordCommand) -> None:
             grid=drawn.grid,
             pushes=asked.pushes,
             seed=asked.seed,
-            noise=place.noise,
-            provenance={"world": asked.world.value, "object": asked.thing},
-            on_push=lambda done: bar.update(Progress("record", done=done, total=asked.pushes)),
+            options=RecordOptions(
+                noise=place.noise, provenance={"world": asked.world.value, "object": asked.thing}
+            ),
+            progress=bar.update,
         )
     if asked.json:
         facts = {"log": str(asked.output), "world": asked.world.value, "object": asked.thing}

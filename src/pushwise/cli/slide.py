@@ -23,7 +23,8 @@ from pushwise.cli.options import (
     takes_options,
 )
 from pushwise.errors import PushwiseError
-from pushwise.progress import Progress
+from pushwise.planning.options import PlanOptions
+from pushwise.sliding.options import SlideOptions
 
 if TYPE_CHECKING:
     from pushwise.sliding.outcome import Outcome
@@ -45,10 +46,12 @@ class SlideCommand:
         None
     )
     world: WorldOption = WorldName.MUJOCO
-    explore: Annotated[int, typer.Option(help="Number of pushes to learn from.")] = 5
+    explore: Annotated[int, typer.Option(help="Number of pushes to learn from.")] = (
+        SlideOptions.explore
+    )
     seed: Annotated[
         int, typer.Option(help="Random seed, for masses and friction, start pose and noise.")
-    ] = 0
+    ] = PlanOptions.seed
     force: Annotated[bool, flag("--force", "Overwrite the run in the folder.")] = False
     json: Json = False
 
@@ -67,7 +70,6 @@ def slide(asked: SlideCommand) -> None:
     """
     from pushwise.physics.model import Table
     from pushwise.show.status_line import Sliding, summary
-    from pushwise.sliding.outcome import Settings
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
     from pushwise.worlds.random_scene import random_world
@@ -82,13 +84,9 @@ def slide(asked: SlideCommand) -> None:
             outcome = run(
                 place,
                 table,
-                settings=Settings(explore=asked.explore, seed=asked.seed),
-                journal=RunFolder(
-                    folder,
-                    about,
-                    force=asked.force,
-                    tell=lambda phase, words: line.update(Progress(phase, words)),
-                ),
+                options=SlideOptions(explore=asked.explore, plan=PlanOptions(seed=asked.seed)),
+                journal=RunFolder(folder, about, force=asked.force),
+                progress=line.update,
             )
         except KeyboardInterrupt:
             raise Stopped("stopped; run the same command again to resume.") from None
@@ -130,17 +128,14 @@ def _content(what: str) -> dict[str, str]:
 def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
     """Write what follows from the outcome: report, pictures, models for other simulators."""
     from pushwise.export import write
-    from pushwise.identification.result import Identification
-    from pushwise.planning.stability import model_of
     from pushwise.show.figures import plot_maps, plot_plan
     from pushwise.show.report import write_report
 
-    found = outcome.found
-    if found is not None:
+    if outcome.belief is not None:
         for suffix in ("xml", "urdf", "sdf"):
-            write(model_of(found), folder / f"object.{suffix}")
-    if isinstance(found, Identification):
-        plot_maps(found, folder / "maps.png")
+            write(outcome.belief.model, folder / f"object.{suffix}")
+    if outcome.found is not None:
+        plot_maps(outcome.found, folder / "maps.png")
     if outcome.plan is not None and outcome.grid is not None:
         plot_plan(outcome.plan, outcome.grid, outcome.table, folder / "plan.png")
     write_report(outcome, folder / "report.html", name=name)

@@ -27,14 +27,15 @@ from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief
 from pushwise.identification.identify import identify
-from pushwise.identification.result import Identification
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.planning.contact_search import SEARCHES
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.goals import choose_goal
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.plan import plan, warm_up
 from pushwise.planning.stability import Balance
 from pushwise.records.record import Noise
@@ -53,7 +54,9 @@ _EDGE_TABLE = Table.rectangle(0.8, 0.6)
 _SENSING = Sensing(Noise(position=1e-3, angle=5e-3))
 _LEARN = 5  # pushes
 _TOLERANCE = 0.02  # m
-_LIMIT = 60.0  # s per plan; so long that a busy machine does not change the result
+# The time limit is so long that a busy machine changes no result.
+_PLANNING = PlanOptions(tolerance=_TOLERANCE, max_pushes=60, time_limit=60.0)
+_FOLLOWING = replace(_PLANNING, max_pushes=40)
 _SIMULATED = tuple(name for name in objects.names if name != "clamp")  # the paper's eight
 _UNSURE = (0.005, 0.3)  # fall probabilities of random poses at the edge
 
@@ -109,7 +112,13 @@ def _ideal(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row
         world = Ideal(thing, _TABLE)
         pushes, simulations, said = 0, 0, ""
         try:
-            made = plan(thing.model, np.zeros(3), there, _TABLE, method=method, time_limit=_LIMIT)
+            made = plan(
+                Belief.certain(thing.model),
+                np.zeros(3),
+                there,
+                _TABLE,
+                options=replace(_PLANNING, method=method),
+            )
             seconds = process_time() - begin
             pushes, simulations = len(made.pushes), made.simulations
             for push in made.pushes:
@@ -132,34 +141,27 @@ def _ideal(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row
 
 def _mujoco(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
     """Identify, then push in closed loop."""
-    found = _identified("mujoco", thing.name)
+    belief = _identified("mujoco", thing.name)
     there = _goal(rng)
     world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=int(rng.integers(1 << 30)))
     begin = process_time()
-    done = follow(world, found, there, _TABLE, tolerance=_TOLERANCE, time_limit=_LIMIT)
+    done = follow(world, belief, there, _TABLE, options=_FOLLOWING)
     yield _loop("identified", thing, done, there, begin)
 
 
 def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
     """Push around two obstacles in MuJoCo, and check every pose for collisions."""
+    belief = Belief.certain(thing.model)
     while True:
         there = _goal(rng)
         blocks = [_block(rng) for _ in range(2)]
-        free = Free(Balance(thing.model, _TABLE), blocks)
+        free = FreeSpace(Balance(belief, _TABLE), blocks)
         # Every pose within the tolerance of the goal must be free, too.
         if free([np.zeros(3), there], clearance=_TOLERANCE).all():
             break
     world = MuJoCo(thing, _TABLE)
     begin = process_time()
-    done = follow(
-        world,
-        thing.model,
-        there,
-        _TABLE,
-        obstacles=blocks,
-        tolerance=_TOLERANCE,
-        time_limit=_LIMIT,
-    )
+    done = follow(world, belief, there, _TABLE, obstacles=blocks, options=_FOLLOWING)
     hit = any(not free(record.pose).all() for record in done.records)
     yield {**_loop("true model", thing, done, there, begin), "collided": hit}
 
@@ -167,11 +169,12 @@ def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator
 def _goals(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
     """Release the object at goals chosen at the edge, and at poses beyond what is safe."""
     found = _identified("goals", thing.name)
+    certain = Belief.certain(thing.model)
     overhang = float(rng.uniform(0.03, 0.08))
-    for method, known in (("true model", thing.model), ("identified", found)):
+    for method, belief in (("true model", certain), ("identified", found)):
         begin = process_time()
         try:
-            best = choose_goal(known, _EDGE_TABLE, overhang=overhang, grasp_width=0.3)
+            best = choose_goal(belief, _EDGE_TABLE, overhang=overhang, grasp_width=0.3)
         except PushwiseError:
             continue  # no goal, no fall
         seconds = process_time() - begin
@@ -202,8 +205,8 @@ def _thing(part: str, name: str, model: int) -> Thing:
 
 
 @cache
-def _identified(part: str, name: str) -> Identification:
-    """Return the model identified from five noisy pushes in MuJoCo."""
+def _identified(part: str, name: str) -> Belief:
+    """Return the belief after five noisy pushes in MuJoCo."""
     thing = _thing(part, name, 0)
     rng = np.random.default_rng(_seed(part, name, 0))
     world = MuJoCo(thing, _TABLE, sensing=_SENSING)
@@ -211,15 +214,15 @@ def _identified(part: str, name: str) -> Identification:
     for i in range(_LEARN):
         world.reset(i)
         records.append(world.push(draw_push(rng, thing.grid, np.zeros(3), _TABLE, Finger())))
-    return identify(thing.grid, records)
+    return identify(thing.grid, records).belief
 
 
-def _unsure_pose(found: Identification, rng: np.random.Generator) -> tuple[Array, float]:
+def _unsure_pose(belief: Belief, rng: np.random.Generator) -> tuple[Array, float]:
     """Return a random pose at an edge with a moderate fall probability, and that probability."""
-    balance = Balance(found, _EDGE_TABLE)
+    balance = Balance(belief, _EDGE_TABLE)
     while True:
         theta = rng.uniform(-np.pi, np.pi)
-        centre = placed(found.model.centre_of_mass[None], np.array([0.0, 0.0, theta]))[0]
+        centre = placed(belief.centre_of_mass[None], np.array([0.0, 0.0, theta]))[0]
         at = np.array([0.4 - rng.uniform(0.0, 0.03), rng.uniform(-0.15, 0.15)])
         pose = np.append(at - centre, theta)
         probability = float(balance.fall_probabilities(pose[None])[0])
@@ -253,11 +256,12 @@ def _let_go(
     seconds: float,
 ) -> Row:
     """Release an object at a pose at the edge; return the row."""
+    balance = Balance(Belief.certain(thing.model), _EDGE_TABLE)
     return {
         "method": method,
         "fell": MuJoCo(thing, _EDGE_TABLE, pose=pose).fell,
         "fall_probability": probability,
-        "margin_mm": 1e3 * float(Balance(thing.model, _EDGE_TABLE).margins(pose[None])[0]),
+        "margin_mm": 1e3 * float(balance.margins(pose[None])[0]),
         "overhang_mm": None if overhang is None else 1e3 * overhang,
         "seconds": seconds,
     }

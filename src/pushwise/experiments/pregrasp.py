@@ -28,14 +28,15 @@ from pushwise.experiments.reporting import markdown, mean_text
 from pushwise.experiments.rows import Row, grouped, where
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification
 from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal
-from pushwise.planning.stability import Balance, model_of
+from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
 from pushwise.sliding.follow import End
-from pushwise.sliding.outcome import Found, Outcome, Settings
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.slide import safest, slide
 from pushwise.typing import Array
 from pushwise.worlds.random_scene import random_world
@@ -44,17 +45,17 @@ from pushwise.worlds.simulated import SimulatedWorld
 __all__ = ["VARIANTS", "report", "rows_of", "run", "settings_of"]
 
 VARIANTS = {
-    "identified": (Settings(), Prior()),
-    "unlimited": (Settings(), Prior(friction_spread=None, max_friction=None)),
-    "even": (Settings(explore=0), Prior()),
+    "identified": (SlideOptions(), Prior()),
+    "unlimited": (SlideOptions(), Prior(friction_spread=None, max_friction=None)),
+    "even": (SlideOptions(explore=0), Prior()),
 }
-"""Settings and prior of each variant."""
+"""Options and prior of each variant."""
 
 
-def sampled(found: Found, table: Table, settings: Settings, pose: Array) -> Goal:
+def sampled(belief: Belief, table: Table, options: SlideOptions, pose: Array) -> Goal:
     """Return the first of random poses at the edges where the object should not fall."""
-    rng = np.random.default_rng([settings.seed, 5])
-    balance = Balance(found, table, seed=settings.seed)
+    rng = np.random.default_rng([options.plan.seed, 5])
+    balance = Balance(belief, table, seed=options.plan.seed)
     outline, corners = balance.model.grid.outline, table.polygon
     for _ in range(_SAMPLES):
         edge = int(rng.integers(len(corners)))
@@ -67,7 +68,7 @@ def sampled(found: Found, table: Table, settings: Settings, pose: Array) -> Goal
         parts = [part for part in overhangs(outline, corners, there) if part.depth >= _OVER[0]]
         margin = float(balance.margins(there[None])[0])
         fall = float(balance.fall_probabilities(there[None])[0])
-        if parts and margin > 0.0 and fall <= settings.max_fall_probability:
+        if parts and margin > 0.0 and fall <= options.plan.max_fall_probability:
             return Goal(there, fall, margin, parts[0].depth, parts[0].width, edge)
     raise PushwiseError(f"none of {_SAMPLES} sampled goals is safe.")
 
@@ -125,12 +126,12 @@ def _setting(world: str, name: str, variant: str, goal: str, trial: int) -> Row:
 def rows_of(setting: Row) -> list[Row]:
     """Run one trial."""
     seed, name = int(str(setting["trial"])), str(setting["object"])
-    settings, prior = VARIANTS[str(setting["variant"])]
+    options, prior = VARIANTS[str(setting["variant"])]
     world = random_world(name, _TABLE, world=str(setting["world"]), seed=seed)
     done = slide(
         world,
         _TABLE,
-        settings=replace(settings, seed=seed),
+        options=replace(options, plan=replace(options.plan, seed=seed)),
         prior=prior,
         choose=GOALS[str(setting["goal"])],
     )
@@ -139,16 +140,16 @@ def rows_of(setting: Row) -> list[Row]:
 
 def _row(done: Outcome, world: SimulatedWorld) -> Row:
     """Return the outcome of a trial, compared with the truth."""
-    goal, followed, found = done.goal, done.followed, done.found
+    goal, followed = done.goal, done.followed
     truth = world.truth
     off = std = margin = None
-    if found is not None:
-        off = 1e3 * float(np.hypot(*(model_of(found).centre_of_mass - truth.centre_of_mass)))
-    if isinstance(found, Identification):
-        std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
+    if done.belief is not None:
+        off = 1e3 * float(np.hypot(*(done.belief.centre_of_mass - truth.centre_of_mass)))
+    if done.found is not None:
+        std = 1e3 * float(np.sqrt(np.trace(done.found.posterior.centre_of_mass_covariance)))
     if goal is not None:
         there = goal.pose if followed is None else followed.goal
-        margin = 1e3 * float(Balance(truth, done.table).margins(there[None])[0])
+        margin = 1e3 * float(Balance(Belief.certain(truth), done.table).margins(there[None])[0])
     return {
         "success": done.success,
         "end": _end(done),

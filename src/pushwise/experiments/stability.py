@@ -13,6 +13,7 @@ from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
 from pushwise.planning.stability import Balance
 from pushwise.worlds.mujoco import MuJoCo
@@ -36,7 +37,7 @@ def rows_of(setting: Row) -> list[Row]:
     if rng.random() < 0.5:
         at[1] = rng.uniform(-0.2, 0.2)
     pose = np.append(at - centre, theta)
-    margin = float(Balance(thing.model, _TABLE).margins(pose[None])[0])
+    margin = float(Balance(Belief.certain(thing.model), _TABLE).margins(pose[None])[0])
     return [
         {
             "object": thing.name,

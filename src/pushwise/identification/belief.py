@@ -1,4 +1,4 @@
-"""`Belief`: a model of an object and how sure it is, which is all that planning is told."""
+"""`Belief`: a model of an object and how certain it is, the only input of planning."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from pushwise.identification.posterior import Posterior
 
-__all__ = ["Belief", "Known"]
+__all__ = ["Belief", "checked_belief"]
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What is believed of an object, by someone who identified it, assumes it, or knows it."""
+    """What is believed about an object: identified from pushes, assumed, or known."""
 
     model: ObjectModel
     """The most probable model."""
     finger: Finger
-    """The finger that pushes, its friction as identified or as believed."""
+    """The finger that pushes, with its identified or assumed friction."""
     centre_covariance: Array | None
     """Covariance of the centre of mass [m^2] in the grid frame, shape (2, 2); None where the model
-    is certain, or where nothing was learned and there is no other to take."""
+    is certain or assumed."""
     total_mass_std: float | None
     """Standard deviation of the total mass [kg]; None where pushes did not determine it."""
     drift: Array
-    """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
+    """Standard error of the model's predictions over one push [m, m, rad], shape (3,)."""
     posterior: Posterior | None = None
-    """The whole posterior of an identification; None for a belief from a file or a certain one."""
+    """The full posterior of an identification; None for any other belief."""
+    assumed: bool = False
+    """Whether the model was assumed before any push, so that its errors are unknown."""
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check the values."""
         set_field = object.__setattr__
         if self.centre_covariance is not None:
             covariance = finite_array("centre_covariance", self.centre_covariance, (2, 2))
@@ -51,6 +53,8 @@ class Belief:
             set_field(self, "centre_covariance", covariance)
         elif self.total_mass_std is not None:
             raise PushwiseError("total_mass_std must be None where nothing was learned.")
+        if self.assumed and self.learned:
+            raise PushwiseError("a belief that was learned is not assumed; leave assumed False.")
         set_field(self, "drift", finite_array("drift", self.drift, (3,)))
         if np.any(self.drift < 0.0):
             raise PushwiseError(f"drift must not be negative; got {self.drift.tolist()}.")
@@ -60,13 +64,27 @@ class Belief:
 
     @classmethod
     def certain(cls, model: ObjectModel, finger: Finger | None = None) -> Belief:
-        """Return the belief of someone who knows the model, or has nothing but it to believe."""
+        """Return a belief that takes a model as certain."""
         return cls(model, finger or Finger(), None, None, np.zeros(3))
+
+    @classmethod
+    def assuming(cls, model: ObjectModel, finger: Finger | None = None) -> Belief:
+        """Return a belief in a model that was assumed before any push.
+
+        Planning treats it as certain, because there is no alternative to compare it with, but
+        fall probabilities computed from it mean nothing.
+        """
+        return cls(model, finger or Finger(), None, None, np.zeros(3), assumed=True)
 
     @property
     def learned(self) -> bool:
-        """Whether pushes taught anything; otherwise the model is known or assumed."""
+        """Whether it was learned from pushes; otherwise the model is certain or assumed."""
         return self.centre_covariance is not None
+
+    @property
+    def total_mass_known(self) -> bool:
+        """Whether the total mass is known: determined by pushes, or part of a certain model."""
+        return self.total_mass_std is not None if self.learned else not self.assumed
 
     @property
     def centre_of_mass(self) -> Array:
@@ -74,10 +92,10 @@ class Belief:
         return self.model.centre_of_mass
 
     def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
-        """Draw centres of mass [m] in the grid frame, shape (count, 2); one row if certain.
+        """Draw centres of mass [m] in the grid frame, shape (count, 2).
 
-        Without a posterior none is drawn outside the object's convex hull, where none can be; a
-        hull that holds few of them yields fewer rows.
+        A certain or assumed model yields one row, its own. Without a posterior, draws outside the
+        object's convex hull are impossible and rejected; if most are, there are fewer rows.
         """
         if self.posterior is not None:
             return self.posterior.centres_of_mass(count, rng)
@@ -88,13 +106,13 @@ class Belief:
         inside: Array = drawn[contains(_hull(self.model), drawn)][:count]
         if not len(inside):
             raise PushwiseError(
-                "the centre of mass is known so badly that no guess of it lies in the object; "
-                "push it a few times more."
+                "the centre of mass is so uncertain that no sample of it lies within the object; "
+                "push the object a few more times."
             )
         return inside
 
     def models(self, count: int, rng: np.random.Generator) -> list[ObjectModel]:
-        """Draw models that are possible, too; none where there is no doubt to draw from."""
+        """Draw models from the belief; none where the model is certain or assumed."""
         if self.posterior is not None:
             grid = self.model.grid
             masses, frictions = self.posterior.samples(count, rng)
@@ -104,50 +122,14 @@ class Belief:
         return _tilted(self.model, self.centre_covariance, count, rng)
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What is saved of a posterior beside the model."""
-
-    centre_of_mass_covariance: Array | None
-    """Of the centre of mass [m^2] in the grid frame, (2, 2); None where nothing was learned."""
-    total_mass_std: float | None
-    """Standard deviation of the total mass [kg]; None where pushes did not determine it."""
-    finger: Finger
-    """The finger the pushes were made with, its friction estimated."""
-    drift: Array
-    """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        set_field = object.__setattr__
-        if self.centre_of_mass_covariance is not None:
-            covariance = finite_array(
-                "centre_of_mass_covariance", self.centre_of_mass_covariance, (2, 2)
-            )
-            if not np.allclose(covariance, covariance.T, rtol=1e-6, atol=0.0):
-                raise PushwiseError("centre_of_mass_covariance must be symmetric.")
-            if np.linalg.eigvalsh(covariance)[0] <= 0.0:
-                raise PushwiseError("centre_of_mass_covariance must be positive definite.")
-            set_field(self, "centre_of_mass_covariance", covariance)
-        elif self.total_mass_std is not None:
-            raise PushwiseError("total_mass_std must be null where nothing was learned.")
-        set_field(self, "drift", finite_array("drift", self.drift, (3,)))
-        if np.any(self.drift < 0.0):
-            raise PushwiseError(f"drift must not be negative; got {self.drift.tolist()}.")
-        if self.total_mass_std is not None:
-            set_field(
-                self, "total_mass_std", positive_number("total_mass_std", self.total_mass_std)
-            )
-
-    @classmethod
-    def nothing(cls, finger: Finger) -> Known:
-        """Return what is known of a model that was assumed, before any push of the finger."""
-        return cls(None, None, finger, np.zeros(3))
-
-    @property
-    def learned(self) -> bool:
-        """Whether anything was learned; a model of which nothing was is assumed."""
-        return self.centre_of_mass_covariance is not None
+def checked_belief(belief: Belief) -> Belief:
+    """Return a belief, or say how to make one of whatever else was passed."""
+    if not isinstance(belief, Belief):
+        raise PushwiseError(
+            f"belief must be a Belief; got {type(belief).__name__}. Pass found.belief for an "
+            "Identification, or pw.Belief.certain(model) for a model that is known."
+        )
+    return belief
 
 
 def _hull(model: ObjectModel) -> Array:
@@ -162,12 +144,13 @@ def _hull(model: ObjectModel) -> Array:
 def _tilted(
     model: ObjectModel, covariance: Array, count: int, rng: np.random.Generator
 ) -> list[ObjectModel]:
-    """Return models whose centres of mass have a covariance (2, 2), else like the given one.
+    """Draw models like the given one whose centres of mass have a covariance [m^2], shape (2, 2).
 
-    Masses change by exp(a . (p - c)), the smoothest change that moves the centre and keeps them
-    positive; to first order the centre moves by C a, C the second moment over the mass.
+    Masses are multiplied by exp(a . (p - c)), the smoothest change that moves the centre and keeps
+    them positive. To first order the centre moves by C a, where C is the second moment over the
+    mass.
     """
-    model.grid.refuse_one_cell_wide()  # nothing to tilt across it
+    model.grid.refuse_one_cell_wide()  # the second moment would be singular
     arm = model.grid.centres - model.centre_of_mass
     moment = (model.mass[:, None] * arm).T @ arm / model.total_mass
     moved = rng.multivariate_normal(np.zeros(2), covariance, count)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.identification.belief import Belief, checked_belief
 from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.noise import whitened
 from pushwise.identification.problem import Problem
-from pushwise.identification.result import Identification
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
 from pushwise.records.record import PushRecord
@@ -32,19 +32,24 @@ class RankedPush(NamedTuple):
 
 
 def next_push(
-    found: Identification, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
+    belief: Belief, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
 ) -> list[RankedPush]:
     """Rank pushes of the object at a pose (3,), most telling first.
 
-    Each is simulated with the model found; its Jacobian says how the posterior would shrink
+    Each is simulated with the most probable model; its Jacobian says how the posterior would shrink
     (the linear picture, whatever the outcome). Pushes that cannot be simulated are left out.
     """
     if not candidates:
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
     start = finite_array("pose", pose, (3,))
-    posterior = found.posterior
+    posterior = checked_belief(belief).posterior
+    if posterior is None:
+        raise PushwiseError(
+            "next_push needs a belief with a posterior, as identify returns it; one from a file "
+            "or a certain one has none."
+        )
     # All unknowns but the starts of the pushes made; a set-up in doubt comes last.
-    first = 2 * found.model.grid.n_cells + 1
+    first = 2 * belief.model.grid.n_cells + 1
     setup = NUISANCES if posterior.problem.calibrates else 0
     known = np.r_[:first, posterior.problem.unknowns - setup : posterior.problem.unknowns]
     here = np.r_[:first, first + 3 : first + 3 + setup]  # the same, of the new push alone
@@ -54,15 +59,15 @@ def next_push(
         t = np.linspace(0.0, push.duration, SAMPLES + 1)
         try:
             path = simulate(
-                found.model,
+                belief.model,
                 push,
                 start,
-                finger=found.finger,
+                finger=belief.finger,
                 until=push.duration,
                 physics=posterior.problem.physics,
             )
             problem = Problem(
-                found.model.grid,
+                belief.model.grid,
                 [PushRecord(push, t, path.pose_at(t))],
                 posterior.problem.finger,
                 posterior.problem.prior,

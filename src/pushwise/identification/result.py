@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.checks import counted
-from pushwise.identification.belief import Known
+from pushwise.identification.belief import Belief
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.methods.end_loss import fit_error
 from pushwise.identification.objective import best_picture
@@ -114,12 +114,19 @@ class Identification:
         return self.method == "refine"
 
     @property
-    def known(self) -> Known:
-        """How well the model is known, as far as it is saved with it."""
+    def belief(self) -> Belief:
+        """What planning needs to know: the model, the finger, and how certain they are."""
         std = None
         if self._fitted and total_mass_determined(self.posterior):
             std = self.model.total_mass * self.posterior.total_mass_log_std[0]
-        return Known(self.posterior.centre_of_mass_covariance, std, self.finger, self.drift)
+        return Belief(
+            self.model,
+            self.finger,
+            self.posterior.centre_of_mass_covariance,
+            std,
+            self.drift,
+            self.posterior,
+        )
 
     def statements(self) -> list[str]:
         """Return what is known and what is not, a sentence each."""
@@ -141,8 +148,8 @@ class Identification:
 
     def facts(self) -> Mapping[str, object]:
         """Return what `summary` says, for machines; SI units."""
-        known = self.known
-        determined = known.total_mass_std is not None
+        std = self.belief.total_mass_std
+        determined = std is not None
         return {
             "method": self.method,
             "pushes": len(self.posterior.problem.records),
@@ -154,7 +161,7 @@ class Identification:
             "centre_of_mass_covariance": self.posterior.centre_of_mass_covariance.tolist(),
             "centre_of_mass_stated": self.posterior.problem.prior.centre,
             "total_mass": self.model.total_mass if determined else None,
-            "total_mass_std": known.total_mass_std,
+            "total_mass_std": std,
             "finger_friction": self.finger.friction,
             "determined": self.posterior.determined,
             "drift": self.drift.tolist(),

@@ -1,7 +1,7 @@
-"""How the finger gets from one push to the next without touching anything.
+"""`Approach`: how the finger moves from one push to the next without touching anything.
 
-The shortest way from corner to corner, all of them kept clear of object and obstacles (A* over
-the lines of sight between them, each looked at only when the search gets there).
+The shortest path over corners that are clear of object and obstacles, by A* over the lines of sight
+between them; each line is checked only when the search reaches it.
 """
 
 from __future__ import annotations
@@ -21,53 +21,74 @@ from pushwise.typing import Array, Integers
 __all__ = ["Approach"]
 
 
-_CLEAR = 0.001  # m kept between the finger and everything else on the way
-_WIDE = 0.01  # m by which corners of the way are further out
-_RETREAT = 0.002  # m between the places tried on the way back from the last push
+_CLEAR = 0.001  # m kept between the finger and everything else
+_WIDE = 0.01  # m by which the corners of the path are further out
+_RETREAT = 0.002  # m between the places tried when retreating from the last push
 _RETREATS = 25
 
 
 @compiled
 def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> bool:
-    """Tell whether the line between two points (2,) keeps `gap` from polygons, corners (c, 2).
+    """Return whether the line between two points keeps `gap` [m] from polygons.
 
-    ends: where each polygon ends in `corners`. Either point must be outside them.
+    Args:
+        a: A point outside the polygons [m], shape (2,).
+        b: Another, shape (2,).
+        corners: Corners of all polygons, one after the other, shape (c, 2).
+        ends: Where each polygon ends among these.
+        gap: Distance to keep [m].
+
     """
     ex = b[0] - a[0]
     ey = b[1] - a[1]
     square = ex * ex + ey * ey
+    left = min(a[0], b[0])
+    right = max(a[0], b[0])
+    low = min(a[1], b[1])
+    high = max(a[1], b[1])
     begin = 0
-    for end in ends:
-        px = corners[begin:end, 0].copy()
-        py = corners[begin:end, 1].copy()
-        begin = end
-        apart = max(a[0], b[0]) + gap < px.min() or px.max() + gap < min(a[0], b[0])
-        if apart or max(a[1], b[1]) + gap < py.min() or py.max() + gap < min(a[1], b[1]):
+    for o in range(ends.size):
+        count = ends[o] - begin
+        px = np.empty(count)
+        py = np.empty(count)
+        # A polygon whose bounding box is apart needs no closer look.
+        beyond_left = beyond_right = beyond_low = beyond_high = True
+        for i in range(count):
+            px[i] = corners[begin + i, 0]
+            py[i] = corners[begin + i, 1]
+            beyond_right = beyond_right and right + gap < px[i]
+            beyond_left = beyond_left and px[i] + gap < left
+            beyond_high = beyond_high and high + gap < py[i]
+            beyond_low = beyond_low and py[i] + gap < low
+        begin = ends[o]
+        if beyond_left or beyond_right or beyond_low or beyond_high:
             continue
-        for x, y in ((a[0], a[1]), (b[0], b[1])):
-            _, d = nearest_feature(x, y, px, py)
+        for i in range(2):
+            _, d = nearest_feature(a[0] if i == 0 else b[0], a[1] if i == 0 else b[1], px, py)
             if d < gap:
                 return False
-        for i in range(px.size):
+        h = count - 1
+        for i in range(count):
             dx = px[i] - a[0]
             dy = py[i] - a[1]
             s = min(max((dx * ex + dy * ey) / square, 0.0), 1.0) if square > 0.0 else 0.0
             if np.hypot(dx - s * ex, dy - s * ey) < gap:
                 return False
-            # The side from the corner before crosses the line.
-            before = (px[i - 1] - a[0]) * ey - (py[i - 1] - a[1]) * ex
+            # The side from the previous corner crosses the line.
+            before = (px[h] - a[0]) * ey - (py[h] - a[1]) * ex
             after = dx * ey - dy * ex
-            fx = px[i] - px[i - 1]
-            fy = py[i] - py[i - 1]
+            fx = px[i] - px[h]
+            fy = py[i] - py[h]
             first = (a[0] - px[i]) * fy - (a[1] - py[i]) * fx
             last = (b[0] - px[i]) * fy - (b[1] - py[i]) * fx
             if before * after < 0.0 and first * last < 0.0:
                 return False
+            h = i
     return True
 
 
 class Approach:
-    """Ways of a finger round an object and obstacles."""
+    """Paths of a finger around an object and obstacles."""
 
     def __init__(
         self, outline: Array, starts: Array, obstacles: Sequence[Array], finger: Finger
@@ -80,10 +101,10 @@ class Approach:
         self._fixed = [_wider(corners, finger.radius + _WIDE) for corners in obstacles]
 
     def path(self, pose: Array, begin: Array, end: Array) -> Array | None:
-        """Return the way (w, 2) from one place (2,) to another with the object at a pose (3,).
+        """Return the path (w, 2) from one place (2,) to another with the object at a pose (3,).
 
-        It begins with a step back from the object, where the finger still touches it. None
-        when every way is blocked.
+        Where the finger still touches the object, the path begins with a step back from it. None
+        when every path is blocked.
         """
         outline = placed(self._outline, pose)
         polygons = [outline, *self._obstacles]
@@ -91,10 +112,10 @@ class Approach:
         ends = np.cumsum([len(polygon) for polygon in polygons])
         off = _clear_of(outline, begin, self._gap)
         nodes = np.concatenate([[off, end], placed(self._around, pose), *self._fixed])
-        way = _shortest(nodes, corners, ends, self._gap)
-        if way is None:
+        path = _shortest(nodes, corners, ends, self._gap)
+        if path is None:
             return None
-        return way if np.array_equal(off, begin) else np.concatenate([begin[None], way])
+        return path if np.array_equal(off, begin) else np.concatenate([begin[None], path])
 
 
 def _clear_of(outline: Array, place: Array, gap: float) -> Array:
@@ -113,10 +134,10 @@ def _clear_of(outline: Array, place: Array, gap: float) -> Array:
 
 
 def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array | None:
-    """Return the shortest way (w, 2) over nodes (n, 2) from the first to the second, by A*."""
+    """Return the shortest path (w, 2) over nodes (n, 2) from the first to the second, by A*."""
     left = np.hypot(*(nodes - nodes[1]).T)
     parent = np.full(len(nodes), -1)
-    # Estimated length, length so far, node, the node before it; seen only when its turn comes.
+    # Estimated length, length so far, node, the previous node.
     queue = [(float(left[0]), 0.0, 0, 0)]
     while queue:
         _, so_far, i, before = heapq.heappop(queue)
@@ -124,10 +145,10 @@ def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array
             continue
         parent[i] = before
         if i == 1:
-            way = [1]
-            while way[-1] != 0:
-                way.append(int(parent[way[-1]]))
-            return nodes[way[::-1]]
+            path = [1]
+            while path[-1] != 0:
+                path.append(int(parent[path[-1]]))
+            return nodes[path[::-1]]
         length = so_far + np.hypot(*(nodes - nodes[i]).T)
         for j in np.flatnonzero(parent < 0).tolist():
             heapq.heappush(queue, (float(length[j] + left[j]), float(length[j]), j, i))
@@ -135,9 +156,10 @@ def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array
 
 
 def _wider(polygon: Array, by: float) -> Array:
-    """Return points (3 k, 2) `by` [m] off the corners of a polygon, square to its sides, between.
+    """Return points (3 k, 2) at a distance `by` [m] from the corners of a polygon.
 
-    Three of them, so that the lines between them keep most of that distance.
+    There are three per corner: normal to both sides and between, so that the lines between them
+    keep most of that distance.
     """
     side = np.roll(polygon, -1, axis=0) - polygon
     normal = np.column_stack([side[:, 1], -side[:, 0]]) / np.hypot(*side.T)[:, None]

@@ -1,4 +1,4 @@
-"""A time limit that everything in planning looks at before it does what takes time.
+"""A time limit that planning checks before every step that takes time.
 
 Time spent compiling does not count.
 """
@@ -11,7 +11,7 @@ __all__ = ["Deadline", "OutOfTimeError"]
 
 
 class OutOfTimeError(Exception):
-    """Raised where the time is up; `plan` turns it into a sentence."""
+    """Raised at the deadline; `plan` turns it into a PushwiseError."""
 
 
 class Deadline:

@@ -1,4 +1,4 @@
-"""Which poses an object may pass through: it neither falls there nor touches an obstacle."""
+"""`FreeSpace`: the poses in which an object neither falls nor touches an obstacle."""
 
 from __future__ import annotations
 
@@ -13,48 +13,51 @@ from pushwise.compilation import compiled
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.planning.stability import Balance
-from pushwise.planning.support_polygon import Shape, fall_share
+from pushwise.planning.support_polygon import CellsOnTable, fall_share, margins_or_falls
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["Free", "Rules", "blocked", "collides"]
+__all__ = ["FreeSpace", "FreeSpaceRules", "first_blocked"]
 
 
-_CENTRES = 256  # samples of the centre of mass that judge a pose; `choose_goal` looks at more
+_CENTRES = 256  # samples of the centre of mass that judge a pose; `choose_goal` uses more
 
 
-class Rules(NamedTuple):
-    """What decides whether a pose is free, for the compiled code; grid frame but for the table."""
+class FreeSpaceRules(NamedTuple):
+    """What decides whether a pose is free, for compiled code; in the grid frame unless stated."""
 
-    shape: Shape
-    centres: Array  # of mass that may be (s, 2)
+    cells: CellsOnTable
+    centres: Array  # possible centres of mass (s, 2)
     limit: float  # on the share of them that may fall
-    outline: Array  # (k, 2)
-    obstacles: Array  # corners of all obstacles, one after the other (c, 2), table frame
-    ends: Integers  # where each obstacle ends in `obstacles`
+    outline_x: Array  # (k,)
+    outline_y: Array
+    obstacles_x: Array  # corners of all obstacles, one after the other (c,), table frame
+    obstacles_y: Array
+    ends: Integers  # where each obstacle ends among these
     clearance: float  # distance kept from obstacles [m]
 
 
 @compiled
-def _nearer(px: Array, py: Array, bx: Array, by: Array, gap: float) -> bool:
-    """Tell whether a corner of one polygon is nearer than `gap` to another."""
-    for i in range(px.size):
-        _, d = nearest_feature(px[i], py[i], bx, by)
+def _touch(ox: Array, oy: Array, bx: Array, by: Array, gap: float) -> bool:
+    """Return whether two polygons are closer than `gap` [m]; corners have shapes (k,) and (m,)."""
+    # Two outlines apart from each other are closest at a corner of one of them.
+    for i in range(ox.size + bx.size):
+        if i < ox.size:
+            _, d = nearest_feature(ox[i], oy[i], bx, by)
+        else:
+            _, d = nearest_feature(bx[i - ox.size], by[i - ox.size], ox, oy)
         if d < gap:
             return True
-    return False
-
-
-@compiled
-def _cross(ox: Array, oy: Array, bx: Array, by: Array) -> bool:
-    """Tell whether the sides of two polygons cross."""
+    # Otherwise their sides may still cross.
+    h = ox.size - 1
     for i in range(ox.size):
-        ex = ox[i] - ox[i - 1]
-        ey = oy[i] - oy[i - 1]
+        ex = ox[i] - ox[h]
+        ey = oy[i] - oy[h]
+        g = bx.size - 1
         for j in range(bx.size):
-            cx = bx[j - 1] - ox[i - 1]
-            cy = by[j - 1] - oy[i - 1]
-            fx = bx[j] - bx[j - 1]
-            fy = by[j] - by[j - 1]
+            cx = bx[g] - ox[h]
+            cy = by[g] - oy[h]
+            fx = bx[j] - bx[g]
+            fy = by[j] - by[g]
             cross = ex * fy - ey * fx
             s = cx * fy - cy * fx
             t = cx * ey - cy * ex
@@ -62,51 +65,58 @@ def _cross(ox: Array, oy: Array, bx: Array, by: Array) -> bool:
                 cross, s, t = -cross, -s, -t
             if cross > 0.0 and 0.0 <= s <= cross and 0.0 <= t <= cross:
                 return True
+            g = j
+        h = i
     return False
 
 
 @compiled
-def collides(rules: Rules, pose: Array) -> bool:
-    """Tell whether the outline at a pose (3,) comes closer to an obstacle than the clearance."""
-    gap = rules.clearance
-    k = len(rules.outline)
+def first_blocked(rules: FreeSpaceRules, poses: Array) -> int:
+    """Return the index of the first of some poses (p, 3) that is not free; p if all are free."""
+    k = rules.outline_x.size
     ox = np.empty(k)
     oy = np.empty(k)
-    cos = np.cos(pose[2])
-    sin = np.sin(pose[2])
-    for i in range(k):
-        ox[i] = pose[0] + cos * rules.outline[i, 0] - sin * rules.outline[i, 1]
-        oy[i] = pose[1] + sin * rules.outline[i, 0] + cos * rules.outline[i, 1]
-    begin = 0
-    for end in rules.ends:
-        bx = rules.obstacles[begin:end, 0].copy()
-        by = rules.obstacles[begin:end, 1].copy()
-        begin = end
-        apart = ox.max() + gap < bx.min() or bx.max() + gap < ox.min()
-        if apart or oy.max() + gap < by.min() or by.max() + gap < oy.min():
-            continue
-        # Two outlines apart from each other are nearest at a corner of one of them.
-        if _nearer(ox, oy, bx, by, gap) or _nearer(bx, by, ox, oy, gap) or _cross(ox, oy, bx, by):
-            return True
-    return False
+    count: int = poses.shape[0]
+    for p in range(count):
+        x = poses[p, 0]
+        y = poses[p, 1]
+        theta = poses[p, 2]
+        cos = np.cos(theta)
+        sin = np.sin(theta)
+        left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
+        for i in range(k):
+            ox[i] = x + cos * rules.outline_x[i] - sin * rules.outline_y[i]
+            oy[i] = y + sin * rules.outline_x[i] + cos * rules.outline_y[i]
+            left = min(left, ox[i])
+            right = max(right, ox[i])
+            low = min(low, oy[i])
+            high = max(high, oy[i])
+        begin = 0
+        for o in range(rules.ends.size):
+            corners = rules.ends[o] - begin
+            bx = np.empty(corners)
+            by = np.empty(corners)
+            # Bounding boxes that are apart need no closer look.
+            beyond_left = beyond_right = beyond_low = beyond_high = True
+            for i in range(corners):
+                bx[i] = rules.obstacles_x[begin + i]
+                by[i] = rules.obstacles_y[begin + i]
+                beyond_right = beyond_right and right + rules.clearance < bx[i]
+                beyond_left = beyond_left and bx[i] + rules.clearance < left
+                beyond_high = beyond_high and high + rules.clearance < by[i]
+                beyond_low = beyond_low and by[i] + rules.clearance < low
+            begin = rules.ends[o]
+            if beyond_left or beyond_right or beyond_low or beyond_high:
+                continue
+            if _touch(ox, oy, bx, by, rules.clearance):
+                return p
+        if fall_share(rules.cells, x, y, theta, rules.centres) > rules.limit:
+            return p
+    return count
 
 
-@compiled
-def blocked(rules: Rules, pose: Array) -> bool:
-    """Tell whether the object may not be at a pose (3,)."""
-    return collides(rules, pose) or fall_share(rules.shape, pose, rules.centres) > rules.limit
-
-
-@compiled
-def _blocked(rules: Rules, poses: Array) -> Flags:
-    found = np.empty(len(poses), np.bool_)
-    for i in range(len(poses)):
-        found[i] = blocked(rules, poses[i])
-    return found
-
-
-class Free:
-    """The poses that are free on a table with obstacles."""
+class FreeSpace:
+    """The poses in which an object may be, on a table with obstacles."""
 
     def __init__(
         self,
@@ -122,33 +132,51 @@ class Free:
         )
         """Polygons [m] in the table frame, shape (k, 2) each."""
         corners = np.concatenate([np.empty((0, 2)), *self.obstacles])
-        self.rules = Rules(
-            balance.shape,
-            balance.centres[:_CENTRES].copy(),
-            probability("max_fall_probability", max_fall_probability),
-            np.array(balance.model.grid.outline),
-            corners,
-            np.cumsum([len(polygon) for polygon in self.obstacles], dtype=np.int64),
-            0.0,
+        outline = balance.model.grid.outline
+        self.rules = FreeSpaceRules(
+            cells=balance.cells,
+            centres=balance.centres[:_CENTRES].copy(),
+            limit=probability("max_fall_probability", max_fall_probability),
+            outline_x=outline[:, 0].copy(),
+            outline_y=outline[:, 1].copy(),
+            obstacles_x=corners[:, 0].copy(),
+            obstacles_y=corners[:, 1].copy(),
+            ends=np.cumsum([len(polygon) for polygon in self.obstacles], dtype=np.int64),
+            clearance=0.0,
         )
 
     def __call__(self, poses: ArrayLike, *, clearance: float = 0.0) -> Flags:
-        """Return which poses (p, 3) are free, and `clearance` [m] away from obstacles, (p,)."""
-        rules = self.rules._replace(clearance=clearance)
-        blocked: Flags = _blocked(rules, np.array(poses, dtype=np.float64))
-        return ~blocked
+        """Return which poses (p, 3) are free and `clearance` [m] away from obstacles, (p,)."""
+        rules = self.rules._replace(clearance=float(clearance))
+        at = np.array(poses, dtype=np.float64)
+        free = np.ones(len(at), dtype=np.bool_)
+        i = first_blocked(rules, at)
+        while i < len(at):
+            free[i] = False
+            i += 1 + first_blocked(rules, at[i + 1 :])
+        return free
+
+    def leading(self, poses: Array, *, clearance: float = 0.0) -> int:
+        """Return how many poses (p, 3) are free before the first that is not."""
+        rules = self.rules._replace(clearance=float(clearance))
+        return int(first_blocked(rules, np.array(poses, dtype=np.float64)))
 
     def objection(self, pose: ArrayLike) -> str | None:
-        """Return what is wrong with a pose (3,), as the end of a sentence; None when it is free."""
-        at = np.array(finite_array("pose", pose, (3,)))
+        """Return why a pose (3,) is not free, as the end of a sentence; None when it is free."""
+        at = np.array(finite_array("pose", pose, (3,)))[None]
         for i, polygon in enumerate(self.obstacles):
-            one = self.rules._replace(obstacles=polygon.copy(), ends=np.array([len(polygon)]))
-            if collides(one, at):
+            alone = self.rules._replace(
+                limit=np.inf,
+                obstacles_x=polygon[:, 0].copy(),
+                obstacles_y=polygon[:, 1].copy(),
+                ends=np.array([len(polygon)], dtype=np.int64),
+            )
+            if first_blocked(alone, at) == 0:
                 return f"the object touches obstacle {i} there"
-        margin = float(self.balance.margins(at[None])[0])
+        margin = float(self.balance.margins(at)[0])
         if margin == -np.inf:
             return "that is off the table"
-        falls = fall_share(self.rules.shape, at, self.rules.centres)
+        falls = float(margins_or_falls(self.rules.cells, at, self.rules.centres, True)[0])
         if falls > self.rules.limit:
             return (
                 f"the object would fall there with probability {falls:.2g} "

@@ -1,4 +1,4 @@
-"""Where to slide an object so that a hand can grasp it and it does not fall (Algorithm 3)."""
+"""`choose_goal`: where a hand can grasp an object and it does not fall (Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -9,77 +9,85 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number, probability
+from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import contains
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
-from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.free_space import Free
+from pushwise.identification.belief import Belief
+from pushwise.physics.model import Table
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import Overhang, overhangs
 from pushwise.typing import Array
 
-__all__ = ["Goal", "choose_goal", "first_with_a_way"]
+__all__ = ["Goal", "choose_goal", "first_reachable"]
 
 T = TypeVar("T")
 
-_TURNS = 72  # directions of the object tried at an edge
+_TURNS = 72  # orientations of the object tried at an edge
 _PLACES = 5  # places tried along an edge
-_DEEPER = (0.0, 0.01, 0.02, 0.04)  # m beyond the overhang asked for that are tried
+_DEEPER = (0.0, 0.01, 0.02, 0.04)  # m of additional overhang that are tried
 _ALTERNATIVES = 9
 _STEP = 0.005  # m; margins that differ by less rank the same
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """A pose at the table's edge with a part that a hand can grasp."""
+    """A pose at the table's edge in which a hand can grasp a part of the object."""
 
     pose: Array
     """Pose (x, y, theta) of the grid frame [m, m, rad], shape (3,)."""
     fall_probability: float
     """Probability that the object falls there."""
     margin: float
-    """How far the believed centre of mass is inside the support polygon [m]."""
+    """How far the most probable centre of mass is inside the support polygon [m]."""
     overhang: float
-    """How deep the part is beyond the edge [m]."""
+    """How far the part extends beyond the edge [m]."""
     width: float
-    """How wide the part is along the edge [m]."""
+    """Width of the part along the edge [m]."""
     edge: int
-    """Which edge of the table: from this corner of its polygon to the next."""
+    """Number of the table's edge: from this corner of its polygon to the next."""
     alternatives: tuple[Goal, ...] = ()
     """The next best goals, best first."""
 
 
 def choose_goal(
-    found: Identification | ObjectModel,
+    belief: Belief,
     table: Table,
     *,
-    overhang: float = 0.05,
-    grasp_width: float = 0.08,
-    max_fall_probability: float = 0.01,
+    overhang: float = OVERHANG,
+    grasp_width: float = GRASP_WIDTH,
     region: int | ArrayLike | None = None,
     obstacles: Sequence[ArrayLike] = (),
     start: ArrayLike | None = None,
-    known: Known | None = None,
-    seed: int = 0,
+    options: PlanOptions = PlanOptions(),
 ) -> Goal:
-    """Choose the safest pose in which a part overhangs the table that a hand can grasp.
+    """Choose the safest pose in which a graspable part of the object overhangs the table.
 
-    overhang: how deep the part must be beyond the edge [m]; grasp_width: how wide it may be along
-    it [m]. region: where the goal may be: at any edge, at the edge with this number, at an edge
-    with the grid's origin inside a polygon (k, 2), or one of the poses (p, 3). obstacles:
-    polygons (k, 2) [m] that the object must not touch there. start: pose (3,) of the object now,
-    for goals nearby among those equally safe. known: how well a model is known that is not to be
-    taken as certain. seed: of the samples of the centre of mass.
+    Args:
+        belief: What is believed about the object.
+        table: The table.
+        overhang: How far the part must extend beyond the edge [m].
+        grasp_width: How wide it may be along the edge [m].
+        region: Where the goal may be: at any edge (None); at the edge with this number; at an edge
+            with the grid's origin inside a polygon, shape (k, 2); or one of these poses, shape
+            (p, 3).
+        obstacles: Polygons [m] that the object must not touch, shape (k, 2) each.
+        start: Pose of the object now, shape (3,); among equally safe goals near ones are preferred.
+        options: `max_fall_probability` and `seed` are used.
 
-    Raises PushwiseError, with what could be had, when there is no such pose.
+    Returns:
+        The best goal, with the next best ones as its `alternatives`.
+
+    Raises:
+        PushwiseError: If there is no such pose; the message says what would be possible.
+
     """
     overhang = positive_number("overhang", overhang)
     grasp_width = positive_number("grasp_width", grasp_width)
-    limit = probability("max_fall_probability", max_fall_probability)
-    balance = Balance(found, table, known=known, seed=seed)
+    limit = options.max_fall_probability
+    balance = Balance(belief, table, seed=options.seed)
     candidates = _candidates(balance, overhang, region)
     narrow = [c for c in candidates if c[1].width <= grasp_width]
     goals = _stable(balance, narrow, limit)
@@ -88,7 +96,7 @@ def choose_goal(
             _why_none(balance, overhang, grasp_width, limit, region, candidates, narrow)
         )
     if len(obstacles):
-        free = Free(balance, obstacles, max_fall_probability=limit)
+        free = FreeSpace(balance, obstacles, max_fall_probability=limit)
         goals = [goal for goal in goals if free(goal.pose[None])[0]]
         if not goals:
             raise PushwiseError(
@@ -101,7 +109,7 @@ def choose_goal(
 
     def rank(i: int) -> tuple[float, float, float, float]:
         goal = goals[i]
-        # A tenth of the limit is less than samples can tell, and 5 mm less than matters.
+        # A tenth of the limit is less than samples can resolve, and 5 mm less than matters.
         doubt = np.floor(10.0 * goal.fall_probability / limit)
         return doubt, -np.floor(goal.margin / _STEP), away[i], -goal.margin
 
@@ -109,14 +117,20 @@ def choose_goal(
     return replace(best[0], alternatives=tuple(best[1:]))
 
 
-def first_with_a_way(goals: Sequence[Goal], way_to: Callable[[Array], T]) -> tuple[int, T]:
-    """Return which is the first of the goals that there is a way to, and the way.
+def first_reachable(goals: Sequence[Goal], plan_to: Callable[[Array], T]) -> tuple[int, T]:
+    """Return the index of the first goal that a plan can be found for, and the plan.
 
-    way_to: makes a way to a pose (3,), or raises PushwiseError.
+    Args:
+        goals: Goals, best first.
+        plan_to: Returns a plan to a pose (3,), or raises PushwiseError.
+
+    Raises:
+        PushwiseError: If there is a plan to none of them.
+
     """
     for at, goal in enumerate(goals):
         try:
-            return at, way_to(goal.pose)
+            return at, plan_to(goal.pose)
         except PushwiseError as error:
             why = str(error)
     raise PushwiseError(f"no way to any of the best goals was found; the last: {why}")
@@ -150,11 +164,17 @@ def _candidates(
 def _at_edges(
     outline: Array, table: Array, edges: range | list[int], overhang: float, finer: int = 1
 ) -> list[tuple[Array, Overhang]]:
-    """Return poses at edges of the table, turned every way, with a part that deep beyond them.
+    """Return poses at edges of the table, in all orientations, with a part that deep beyond them.
 
-    finer: how many times more places along an edge.
+    Args:
+        outline: Outline of the object in the grid frame [m], shape (k, 2).
+        table: Polygon of the table [m], shape (c, 2).
+        edges: Numbers of its edges.
+        overhang: Least depth of the part beyond the edge [m].
+        finer: Factor by which to increase the number of places along an edge.
+
     """
-    # At the edge of a half plane y < 0 that runs towards -x, every edge looks the same.
+    # Every edge is a half plane y < 0 whose edge runs towards -x, moved and turned.
     far = 1e3
     half_plane = np.array([[far, 0.0], [-far, 0.0], [-far, -far], [far, -far]])
     shapes: list[tuple[Array, Overhang]] = []
@@ -212,7 +232,7 @@ def _why_none(
     candidates: list[tuple[Array, Overhang]],
     narrow: list[tuple[Array, Overhang]],
 ) -> str:
-    """Say why there is no goal, and what would help."""
+    """Return a sentence on why there is no goal, and what would help."""
     none = f"there is no goal with {overhang * 1e3:.0f} mm overhang"
     if not candidates:
         return f"{none}: no pose of the region has a part that far beyond an edge of the table."

@@ -1,18 +1,19 @@
-"""The way to the goal: RRT* over poses, by the distance of cells (Algorithm 2, line 1).
+"""`find_path`: waypoints to the goal, by RRT* with the distance of cells (Algorithm 2, line 1).
 
-Within the tree a pose is that of the frame at the cells' centroid: there the shortest way between
-two poses is straight in x, y and theta, and its length closed. When nothing is in the way the
-straight line is the optimum, and no tree is grown.
+Within the tree a pose is that of the frame at the centroid of the cells: there the shortest path
+between two poses is straight in x, y and theta, and its length has a closed form. When nothing is
+in the way the straight line is optimal, and no tree is grown.
 
-OMPL has an RRT*, too. With the hammer round a wall (`tests/test_path.py`) ours takes 0.27 s of
-processor time for a way of 1.26 m (five seeds, 1.16 to 1.34); OMPL 2.0.1 with the same check of a
-pose takes 0.24 s for 1.32 m and 1.2 s for 1.33 m (three seeds, 1.19 to 1.43; one of three within
-0.06 s). So it saves nothing, and a check costs 14 us as a call back into Python, 7 us in here.
+OMPL also has an RRT*. For the hammer around a wall (`tests/test_path.py`) ours takes 0.27 s of CPU
+time for a path of 1.26 m (five seeds, 1.16 to 1.34); OMPL 2.0.1 with the same check of a pose takes
+0.24 s for 1.32 m and 1.2 s for 1.33 m (three seeds, 1.19 to 1.43; one of three within 0.06 s). So
+it saves nothing, and a check costs 14 us as a callback into Python, but 7 us in here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,29 +22,45 @@ from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.compilation import compiled
 from pushwise.errors import PushwiseError
 from pushwise.planning.deadline import Deadline
-from pushwise.planning.free_space import Free, Rules, blocked
+from pushwise.planning.free_space import FreeSpace, FreeSpaceRules, first_blocked
 from pushwise.typing import Array, Integers
 
 __all__ = ["find_path"]
 
 
 _REACH = 0.15  # m; how far the tree grows at once
-_CHECKED = 0.005  # m between the poses checked along a way
+_CHECKED = 0.005  # m between the poses checked along a straight path
 _GOAL_SHARE = 0.1  # of the samples are the goal
-_NEAR = 1.5  # over the table's size; the radius of rewiring at the first node
-_CHUNK = 20  # samples between looks at the clock
+_NEAR = 1.5  # times the table's size: the radius of rewiring at the first node
+_CHUNK = 20  # samples between checks of the deadline
 _ENOUGH = 20_000  # samples
-_BETTER = 500  # samples after the first way was found
-_CLEARANCES = (0.02, 0.01, 0.0)  # m kept from obstacles, where the ends and the gaps leave as much
+_BETTER = 500  # samples after the first path was found
+_SAME = 1e-9  # m and rad between poses that differ by rounding only
+_CLEARANCES = (0.02, 0.01, 0.0)  # m kept from obstacles, where the ends and the gaps allow it
+
+
+class _Space(NamedTuple):
+    """Free poses of the cells' centroid, and what their distance depends on."""
+
+    rules: FreeSpaceRules
+    mean_square: float  # distance of the cells from their centroid [m^2]
 
 
 def find_path(
-    free: Free, start: ArrayLike, goal: ArrayLike, *, time_limit: float = 1.0, seed: int = 0
+    free: FreeSpace, start: ArrayLike, goal: ArrayLike, *, time_limit: float = 1.0, seed: int = 0
 ) -> Array:
-    """Return poses (w, 3) from start to goal, both (3,), with free straight ways between them.
+    """Return waypoints from start to goal with free straight paths between them, shape (w, 3).
 
-    time_limit: [s], kept within a tenth. Raises PushwiseError when there is no way, or none was
-    found in time.
+    Args:
+        free: The free poses.
+        start: First pose [m, m, rad], shape (3,).
+        goal: Last pose, shape (3,).
+        time_limit: Time limit [s], kept within a tenth.
+        seed: Random seed.
+
+    Raises:
+        PushwiseError: If there is no path, or none was found in time.
+
     """
     limit = positive_number("time_limit", time_limit)
     ends = []
@@ -55,44 +72,45 @@ def find_path(
                 f"{name} ({x:.3f} m, {y:.3f} m, {theta:.3f} rad) is not free: {objection}."
             )
         ends.append(pose)
-    centroid = free.balance.model.grid.centres.mean(axis=0)
-    spread = float(np.mean(np.sum((free.balance.model.grid.centres - centroid) ** 2, axis=1)))
-    rules = _moved(free.rules, centroid)
+    cells = free.balance.model.grid.centres
+    centroid = cells.mean(axis=0)
+    mean_square = float(np.mean(np.sum((cells - centroid) ** 2, axis=1)))
+    space = _Space(_about_centroid(free.rules, centroid), mean_square)
     a, b = (_at_centroid(pose, centroid) for pose in ends)
     b[2] = a[2] + np.remainder(b[2] - a[2] + np.pi, 2.0 * np.pi) - np.pi
-    ways = _widest(rules, a, b, spread, limit, non_negative_integer("seed", seed))
-    return np.array([_at_centroid(pose, -centroid) for pose in ways])
+    path = _clearest(space, a, b, limit, non_negative_integer("seed", seed))
+    return np.array([_at_centroid(pose, -centroid) for pose in path])
 
 
-def _widest(
-    rules: Rules, a: Array, b: Array, spread: float, limit: float, seed: int
-) -> Sequence[Array]:
-    """Return a way from a to b, poses of the centroid (3,), that keeps well clear if there is one.
+def _clearest(space: _Space, a: Array, b: Array, limit: float, seed: int) -> Sequence[Array]:
+    """Return a path from a to b, poses (3,) of the centroid, as far from obstacles as possible.
 
-    A gap that is too narrow for the clearance may still be the only way.
+    A gap that is too narrow for the clearance may still be the only path.
     """
+    rules = space.rules
     each = [rules._replace(clearance=gap) for gap in _CLEARANCES] if len(rules.ends) else [rules]
-    tried = [r for r in each[:-1] if not (blocked(r, a) or blocked(r, b))] + each[-1:]
+    both = np.stack([a, b])
+    tried = [r for r in each[:-1] if first_blocked(r, both) == 2] + each[-1:]
     for r in tried:
-        if _passable(r, a, b, spread):
+        kept = space._replace(rules=r)
+        if _passable(kept, a, b):
             return [a, b]
         deadline = Deadline(limit / len(tried))
-        if way := _tree(r, a, b, spread, deadline, seed):
-            return way
+        if path := _grown(kept, a, b, deadline, seed):
+            return path
     why = "in the way are obstacles or the table's edge"
     if deadline.passed:
         raise PushwiseError(f"no path was found in {limit:g} s; {why}, or give it more time.")
     raise PushwiseError(f"no path was found with {_ENOUGH} samples; {why}.")
 
 
-def _tree(
-    rules: Rules, a: Array, b: Array, spread: float, deadline: Deadline, seed: int
-) -> Sequence[Array]:
-    """Grow a tree from a until it holds b and enough else, and return the way; else nothing."""
-    table = rules.shape.table
+def _grown(space: _Space, a: Array, b: Array, deadline: Deadline, seed: int) -> Sequence[Array]:
+    """Grow a tree from a until it contains b and more; return the path, or nothing."""
+    table = np.column_stack([space.rules.cells.table_x, space.rules.cells.table_y])
     low, high = table.min(axis=0), table.max(axis=0)
+    size = float(np.hypot(*(high - low)))
     nodes = np.empty((_ENOUGH + 1, 3))
-    parents = np.full(_ENOUGH + 1, -1)
+    parents = np.full(_ENOUGH + 1, -1, dtype=np.int64)
     costs = np.zeros(_ENOUGH + 1)
     nodes[0] = a
     rng = np.random.default_rng(seed)
@@ -104,128 +122,161 @@ def _tree(
             [rng.uniform(low, high, (_CHUNK, 2)), a[2] + rng.uniform(-np.pi, np.pi, _CHUNK)]
         )
         wanted[rng.random(_CHUNK) < _GOAL_SHARE] = b
-        count = _grow(rules, nodes, parents, costs, count, wanted, spread)
+        count = _grow(space, nodes, parents, costs, count, wanted, size)
         samples += _CHUNK
-        if enough == _ENOUGH and (_apart(nodes[:count], b, spread) < 1e-9).any():
+        if enough == _ENOUGH and len(_at(nodes[:count], b)):
             enough = min(samples + _BETTER, _ENOUGH - 1)
-    at_goal = np.flatnonzero(_apart(nodes[:count], b, spread) < 1e-9)
+    at_goal = _at(nodes[:count], b)
     if not len(at_goal):
         return []
     k = int(at_goal[np.argmin(costs[at_goal])])
-    way = [nodes[k]]
+    path = [nodes[k]]
     while parents[k] >= 0:
         k = int(parents[k])
-        way.append(nodes[k])
-    return _straightened(rules, way[::-1], spread)
+        path.append(nodes[k])
+    return _straightened(space, path[::-1])
 
 
-def _straightened(rules: Rules, way: list[Array], spread: float) -> list[Array]:
-    """Leave out poses of a way that can be passed by."""
-    kept = [way[0]]
+def _at(nodes: Array, pose: Array) -> Integers:
+    """Return which nodes (n, 3) are at a pose (3,), up to rounding and full turns."""
+    apart = nodes - pose
+    apart[:, 2] = np.remainder(apart[:, 2] + np.pi, 2.0 * np.pi) - np.pi
+    return np.flatnonzero(np.abs(apart).max(axis=1) < _SAME)
+
+
+def _straightened(space: _Space, path: list[Array]) -> list[Array]:
+    """Leave out poses of a path that can be bypassed."""
+    kept = [path[0]]
     i = 0
-    while i < len(way) - 1:
-        j = len(way) - 1
-        while j > i + 1 and not _passable(rules, way[i], way[j], spread):
+    while i < len(path) - 1:
+        j = len(path) - 1
+        while j > i + 1 and not _passable(space, path[i], path[j]):
             j -= 1
-        kept.append(way[j])
+        kept.append(path[j])
         i = j
     return kept
 
 
-@compiled
-def _distance(a: Array, b: Array, spread: float) -> float:
-    """Return the root mean square distance of the cells between poses of their centroid (3,)."""
-    dx = a[0] - b[0]
-    dy = a[1] - b[1]
-    return float(np.sqrt(dx * dx + dy * dy + 2.0 * spread * (1.0 - np.cos(a[2] - b[2]))))
+def _passable(space: _Space, a: Array, b: Array) -> bool:
+    """Return whether all poses on the straight path between two poses (3,) are free."""
+    line = _line(a, b, space.mean_square)
+    return bool(first_blocked(space.rules, line) == len(line))
 
 
 @compiled
-def _apart(nodes: Array, to: Array, spread: float) -> Array:
-    """Return the distance of each node (n, 3) to a pose (3,)."""
-    found = np.empty(len(nodes))
-    for i in range(len(nodes)):
-        found[i] = _distance(nodes[i], to, spread)
-    return found
-
-
-@compiled
-def _towards(a: Array, b: Array, share: float) -> Array:
-    """Return the pose a share of the straight way from a to b, turning the short way round."""
+def _line(a: Array, b: Array, mean_square: float) -> Array:
+    """Return poses (k, 3) along the straight path from a to b, turning the short way round."""
     turn = (b[2] - a[2] + np.pi) % (2.0 * np.pi) - np.pi
-    return np.array(
-        [a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * turn]
-    )
-
-
-@compiled
-def _passable(rules: Rules, a: Array, b: Array, spread: float) -> bool:
-    """Tell whether all poses on the straight way are free."""
-    turn = (b[2] - a[2] + np.pi) % (2.0 * np.pi) - np.pi
-    length = np.hypot(b[0] - a[0], b[1] - a[1]) + np.sqrt(spread) * abs(turn)
+    length = np.hypot(b[0] - a[0], b[1] - a[1]) + np.sqrt(mean_square) * abs(turn)
     steps = int(np.ceil(length / _CHECKED)) + 1
-    free = True
+    poses = np.empty((steps + 1, 3))
     for i in range(steps + 1):
-        free = free and not blocked(rules, _towards(a, b, i / steps))
-    return free
+        share = i / steps
+        poses[i, 0] = a[0] + share * (b[0] - a[0])
+        poses[i, 1] = a[1] + share * (b[1] - a[1])
+        poses[i, 2] = a[2] + share * turn
+    return poses
 
 
 @compiled
 def _grow(
-    rules: Rules,
+    space: _Space,
     nodes: Array,
     parents: Integers,
     costs: Array,
     count: int,
     wanted: Array,
-    spread: float,
+    size: float,
 ) -> int:
-    """Grow the tree of `count` nodes towards poses (m, 3), as RRT* does; return the new count."""
-    table = rules.shape.table
-    size = np.hypot(np.ptp(table[:, 0]), np.ptp(table[:, 1]))
-    for w in range(len(wanted)):
-        apart = _apart(nodes[:count], wanted[w], spread)
-        nearest = int(np.argmin(apart))
+    """Grow the tree towards sampled poses, as RRT* does, and return its new number of nodes.
+
+    Args:
+        space: The free poses.
+        nodes: Poses of the tree, shape (capacity, 3).
+        parents: Index of each node's parent, shape (capacity,).
+        costs: Length of the path to each node [m], shape (capacity,).
+        count: Number of nodes.
+        wanted: Sampled poses, shape (m, 3).
+        size: Diagonal of the table [m].
+
+    """
+    apart = np.empty(count + wanted.shape[0])
+    new = np.empty((1, 3))
+    for w in range(wanted.shape[0]):
+        # The nearest node; the distance is the root mean square over the cells.
+        nearest = 0
+        for i in range(count):
+            dx = nodes[i, 0] - wanted[w, 0]
+            dy = nodes[i, 1] - wanted[w, 1]
+            turned = 1.0 - np.cos(nodes[i, 2] - wanted[w, 2])
+            apart[i] = np.sqrt(dx * dx + dy * dy + 2.0 * space.mean_square * turned)
+            if apart[i] < apart[nearest]:
+                nearest = i
         if apart[nearest] < 1e-9:
             continue
-        share = min(1.0, _REACH / apart[nearest])
-        new = _towards(nodes[nearest], wanted[w], share)
-        if blocked(rules, new):
+        share = _REACH / apart[nearest] if apart[nearest] > _REACH else 1.0
+        turn = (wanted[w, 2] - nodes[nearest, 2] + np.pi) % (2.0 * np.pi) - np.pi
+        new[0, 0] = nodes[nearest, 0] + share * (wanted[w, 0] - nodes[nearest, 0])
+        new[0, 1] = nodes[nearest, 1] + share * (wanted[w, 1] - nodes[nearest, 1])
+        new[0, 2] = nodes[nearest, 2] + share * turn
+        if first_blocked(space.rules, new) == 0:
             continue
-        radius = min(_REACH, _NEAR * size * (np.log(count + 1.0) / (count + 1.0)) ** (1.0 / 3.0))
-        apart = _apart(nodes[:count], new, spread)
+        radius = _NEAR * size * (np.log(count + 1.0) / (count + 1.0)) ** (1.0 / 3.0)
+        if radius > _REACH:
+            radius = _REACH
+        for i in range(count):
+            dx = nodes[i, 0] - new[0, 0]
+            dy = nodes[i, 1] - new[0, 1]
+            turned = 1.0 - np.cos(nodes[i, 2] - new[0, 2])
+            apart[i] = np.sqrt(dx * dx + dy * dy + 2.0 * space.mean_square * turned)
         parent = -1
         best = np.inf
-        for i in range(count):
-            near = apart[i] <= radius or i == nearest
-            through = costs[i] + apart[i]
-            if near and through < best and _passable(rules, nodes[i], new, spread):
-                parent = i
-                best = through
+        # First choose the parent of the new node; then lead other nodes through it.
+        for rewire in range(2):
+            if rewire == 1 and parent < 0:
+                break
+            for i in range(count):
+                if rewire == 0:
+                    near = apart[i] <= radius or i == nearest
+                    if not (near and costs[i] + apart[i] < best):
+                        continue
+                    line = _line(nodes[i], new[0], space.mean_square)
+                else:
+                    if not (apart[i] <= radius and best + apart[i] < costs[i] - 1e-12):
+                        continue
+                    line = _line(new[0], nodes[i], space.mean_square)
+                if first_blocked(space.rules, line) < line.shape[0]:
+                    continue
+                if rewire == 0:
+                    parent = i
+                    best = costs[i] + apart[i]
+                else:
+                    parents[i] = count
+                    # Nodes beyond i keep a cost that is too high, until they are rewired.
+                    costs[i] = best + apart[i]
         if parent < 0:
             continue
-        nodes[count] = new
+        for i in range(3):
+            nodes[count, i] = new[0, i]
         parents[count] = parent
         costs[count] = best
-        for i in range(count):
-            shorter = apart[i] <= radius and best + apart[i] < costs[i] - 1e-12
-            if shorter and _passable(rules, new, nodes[i], spread):
-                parents[i] = count
-                # Those beyond i keep a cost that is too high, until they are rewired.
-                costs[i] = best + apart[i]
         count += 1
     return count
 
 
-def _moved(rules: Rules, centroid: Array) -> Rules:
-    """Return the rules for a grid frame at the centroid."""
-    shape = rules.shape._replace(
-        centres=rules.shape.centres - centroid, corners=rules.shape.corners - centroid
+def _about_centroid(rules: FreeSpaceRules, centroid: Array) -> FreeSpaceRules:
+    """Return the rules for a grid frame at the centroid (2,)."""
+    corners = rules.cells.corners - centroid
+    cells = rules.cells._replace(
+        centres=rules.cells.centres - centroid,
+        corners=corners,
+        reach=float(np.hypot(*corners.T).max()),
     )
     return rules._replace(
-        shape=shape._replace(reach=float(np.hypot(*shape.corners.T).max())),
+        cells=cells,
         centres=rules.centres - centroid,
-        outline=rules.outline - centroid,
+        outline_x=rules.outline_x - centroid[0],
+        outline_y=rules.outline_y - centroid[1],
     )
 
 

@@ -1,4 +1,8 @@
-"""`plan`: the pushes that take an object from one pose to another (Algorithm 2)."""
+"""`plan`: the pushes that take an object from one pose to another (Algorithm 2).
+
+Line 1, the path of waypoints, is in `path`; the search for a push towards a waypoint is in
+`contact_search`; the loop over the waypoints is here.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +16,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
+from pushwise.identification.belief import Belief
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.contact_search import SEARCHES, Search
 from pushwise.planning.deadline import Deadline, OutOfTimeError
-from pushwise.planning.free_space import Free
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.path import find_path
-from pushwise.planning.pose_uncertainty import Spread
+from pushwise.planning.pose_uncertainty import PoseUncertainty
 from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
 from pushwise.shape.grid import CellGrid
@@ -32,40 +36,40 @@ from pushwise.typing import Array
 __all__ = ["Plan", "plan"]
 
 
-_PATH_SHARE = 0.3  # of the time may go into the path
-_PASSED = 1.5  # times the tolerance: how near to a waypoint on the way is near enough
-_DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad; how far off the target a way round goes
+_PATH_SHARE = 0.3  # of the time limit may be spent on the path
+_PASSED = 1.5  # times the tolerance: distance at which an intermediate waypoint is reached
+_DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad; distance of a detour from the target
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Pushes, and where they should take the object."""
+    """A sequence of pushes, and the poses they should lead to."""
 
     pushes: tuple[Push, ...]
-    """What to do, in order; nothing when the goal is already reached."""
+    """The pushes in order; empty when the goal is already reached."""
     approaches: tuple[Array, ...]
-    """The finger's way [m] to the start of each push, touching nothing, shape (w, 2) each; the
-    start alone where it is lowered from above: at first, or when it was fenced in."""
+    """Path of the finger [m] to the start of each push, touching nothing, shape (w, 2) each; only
+    the start where the finger is lowered from above: at first, or when it was enclosed."""
     poses: Array
     """Pose before the first push and after each [m, m, rad], shape (pushes + 1, 3)."""
-    spread: Array
-    """Standard deviation of the pose after each push [m, m, rad], were the object before it where
-    the plan says, shape (pushes, 3); zero for a model that is certain."""
+    pose_std: Array
+    """Standard deviation of the pose after each push [m, m, rad], given the planned pose before it,
+    shape (pushes, 3); zero for a certain model."""
     waypoints: Array
-    """The path that was followed, start and goal included, shape (w, 3)."""
+    """The path, including start and goal, shape (w, 3)."""
     error: float
     """Mean distance of the cells from the goal at the end [m]."""
     simulations: int
-    """Pushes simulated to find it."""
+    """Number of pushes simulated to find the plan."""
     seconds: float
-    """Time spent, compiling excluded."""
+    """Time spent, without compilation."""
 
     def to_json(self) -> str:
-        """Return the plan as JSON, a push a line; SI units."""
+        """Return the plan as JSON in SI units, one line per push."""
         lines = [
             json.dumps(
                 {
-                    "approach": way.tolist(),
+                    "approach": approach.tolist(),
                     "start": push.start.tolist(),
                     "velocity": push.velocity.tolist(),
                     "duration": push.duration,
@@ -73,8 +77,8 @@ class Plan:
                     "pose_std": std.tolist(),
                 }
             )
-            for way, push, pose, std in zip(
-                self.approaches, self.pushes, self.poses[1:], self.spread, strict=True
+            for approach, push, pose, std in zip(
+                self.approaches, self.pushes, self.poses[1:], self.pose_std, strict=True
             )
         ]
         head = {
@@ -94,12 +98,12 @@ class Plan:
         return "{\n" + ",\n".join(fields) + "\n}"
 
     def table(self) -> str:
-        """Return the pushes as a table for people."""
+        """Return the pushes as a table to print."""
         lines = [
             "  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"
-            "  give or take [mm, rad]"
+            "  uncertainty [mm, rad]"
         ]
-        for push, pose, std in zip(self.pushes, self.poses[1:], self.spread, strict=True):
+        for push, pose, std in zip(self.pushes, self.poses[1:], self.pose_std, strict=True):
             start, velocity = push.start, push.velocity
             lines.append(
                 f"  {start[0]:7.3f} {start[1]:7.3f}   {velocity[0]:7.3f} {velocity[1]:7.3f}    "
@@ -112,17 +116,17 @@ class Plan:
     def load(cls, path: Path | str) -> Self:
         """Read a plan that `save` wrote."""
         try:
-            told = json.loads(Path(path).read_text(encoding="utf-8"))
-            pushes = told["pushes"]
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            pushes = document["pushes"]
             return cls(
                 tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
                 tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
-                np.array([told["start"], *(push["expected_pose"] for push in pushes)]),
+                np.array([document["start"], *(push["expected_pose"] for push in pushes)]),
                 np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),
-                np.array(told["waypoints"]),
-                told["error"],
-                told["simulations"],
-                told["seconds"],
+                np.array(document["waypoints"]),
+                document["error"],
+                document["simulations"],
+                document["seconds"],
             )
         except OSError as error:
             raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
@@ -130,7 +134,7 @@ class Plan:
             raise PushwiseError(f"{path} is no file of a plan ({error!r}).") from None
 
     def save(self, path: Path | str) -> None:
-        """Write the plan to a JSON file; `load` gives the same back."""
+        """Write the plan to a JSON file that `load` reads."""
         try:
             Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
         except OSError as error:
@@ -138,66 +142,57 @@ class Plan:
 
 
 def plan(
-    found: Identification | ObjectModel,
+    belief: Belief,
     start: ArrayLike,
     goal: ArrayLike,
     table: Table,
     *,
     obstacles: Sequence[ArrayLike] = (),
-    finger: Finger | None = None,
     finger_at: ArrayLike | None = None,
-    method: str = "batch",
-    tolerance: float = 0.02,
-    max_pushes: int = 60,
-    max_fall_probability: float = 0.01,
-    time_limit: float = 10.0,
-    known: Known | None = None,
-    seed: int = 0,
+    options: PlanOptions = PlanOptions(),
 ) -> Plan:
-    """Plan pushes of an object from a pose to another, (x, y, theta) each.
+    """Plan pushes that take an object from one pose to another (Algorithm 2).
 
-    found: what was identified, or a model, certain unless `known` says how well it is known.
-    obstacles: polygons (k, 2) [m]. finger: the one identified when not given. finger_at: where
-    it is now (2,) [m]; out of the way when not given. method: "batch" (fewest pushes), "gradient"
-    (Algorithm 2) or "exhaustive". tolerance: mean distance of the cells from the goal [m].
-    time_limit: [s], kept within a tenth; compiling, once an installation, is not in it.
+    A path is found first (line 1), then pushes along it, waypoint by waypoint.
 
-    Raises PushwiseError when there is no way, or no pushes were found.
+    Args:
+        belief: What is believed about the object, and the finger that pushes it.
+        start: Pose now (x, y, theta) [m, m, rad], shape (3,).
+        goal: Pose to reach, shape (3,).
+        table: The table; the object must not fall off it.
+        obstacles: Polygons [m] in the table frame, shape (k, 2) each.
+        finger_at: Where the finger is now [m], shape (2,); raised if not given.
+        options: Method, tolerance and limits.
+
+    Raises:
+        PushwiseError: If there is no path, or no pushes were found.
+
     """
-    if method not in SEARCHES:
-        raise PushwiseError(f"method must be one of {', '.join(SEARCHES)}; got {method!r}.")
-    tolerance = positive_number("tolerance", tolerance)
-    limit = positive_number("time_limit", time_limit)
-    most = non_negative_integer("max_pushes", max_pushes)
     first, last = finite_array("start", start, (3,)), finite_array("goal", goal, (3,))
-    if finger is None:
-        if isinstance(found, Identification):
-            finger = found.finger
-        else:
-            finger = Finger() if known is None else known.finger
     warm_up()
-    deadline = Deadline(limit)
-    balance = Balance(found, table, known=known, seed=seed)
-    free = Free(balance, obstacles, max_fall_probability=max_fall_probability)
-    spread = Spread(found, table, finger, known=known, seed=seed)
-    waypoints = find_path(free, first, last, time_limit=_PATH_SHARE * limit, seed=seed)
-    pusher = Pusher(free, finger, last, deadline=deadline)
+    deadline = Deadline(options.time_limit)
+    balance = Balance(belief, table, seed=options.seed)
+    free = FreeSpace(balance, obstacles, max_fall_probability=options.max_fall_probability)
+    uncertainty = PoseUncertainty(belief, table, seed=options.seed)
+    path_limit = _PATH_SHARE * options.time_limit
+    waypoints = find_path(free, first, last, time_limit=path_limit, seed=options.seed)
+    pusher = Pusher(free, belief.finger, last, deadline=deadline)
     if finger_at is not None:
         pusher.place = finite_array("finger_at", finger_at, (2,))
-    drive = _Drive(pusher, SEARCHES[method], tolerance, seed)
+    sequence = _PushSequence(pusher, SEARCHES[options.method], options.tolerance, options.seed)
     try:
-        drive.along(waypoints, most, deadline)
-        deviations = spread.along(drive.poses, drive.pushes, deadline)
+        sequence.extend(waypoints, options.max_pushes, deadline)
+        pose_std = uncertainty.along(sequence.poses, sequence.pushes, deadline)
     except OutOfTimeError:
-        why = f"in {limit:g} s, {len(drive.pushes)} of the pushes found"
-        raise PushwiseError(drive.gave_up(last, why)) from None
+        why = f"in {options.time_limit:g} s, {len(sequence.pushes)} of the pushes found"
+        raise PushwiseError(sequence.gave_up(last, why)) from None
     return Plan(
-        tuple(drive.pushes),
-        tuple(drive.approaches),
-        np.array(drive.poses),
-        deviations,
+        tuple(sequence.pushes),
+        tuple(sequence.approaches),
+        np.array(sequence.poses),
+        pose_std,
         waypoints,
-        mean_cell_error(balance.model.grid, drive.poses[-1], last),
+        mean_cell_error(balance.model.grid, sequence.poses[-1], last),
         pusher.simulations,
         deadline.spent,
     )
@@ -205,22 +200,22 @@ def plan(
 
 @cache
 def warm_up() -> None:
-    """Compile all that planning runs, or load it from disk, by planning round a small wall."""
+    """Compile all of planning, or load it from the cache, by planning around a small wall."""
     grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
     model = ObjectModel(grid, np.full(4, 0.1), 0.3)
     wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
-    free = Free(Balance(model, Table.rectangle(1.2, 1.0)), [wall])
+    free = FreeSpace(Balance(Belief.certain(model), Table.rectangle(1.2, 1.0)), [wall])
     start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
     find_path(free, start, goal, time_limit=60.0)
     pusher = Pusher(free, Finger(), goal)
     for search in SEARCHES.values():
         search(pusher, start, goal)
     pusher.place = np.array([0.05, -0.02])
-    pusher.way_to(start, Push((-0.05, 0.05), (0.1, 0.0), 1.0))
+    pusher.approach_to(start, Push((-0.05, 0.05), (0.1, 0.0), 1.0))
 
 
-class _Drive:
-    """Pushes an object along waypoints, in the model."""
+class _PushSequence:
+    """The pushes found so far that take an object along waypoints, in the model."""
 
     def __init__(self, pusher: Pusher, search: Search, tolerance: float, seed: int) -> None:
         self._pusher, self._search, self._tolerance = pusher, search, tolerance
@@ -229,8 +224,8 @@ class _Drive:
         self.pushes: list[Push] = []
         self.approaches: list[Array] = []
 
-    def along(self, waypoints: Array, most: int, deadline: Deadline) -> None:
-        """Push from the first waypoint to the last, with `most` pushes."""
+    def extend(self, waypoints: Array, max_pushes: int, deadline: Deadline) -> None:
+        """Find pushes from the first waypoint to the last, at most `max_pushes`."""
         self.poses = [waypoints[0].copy()]
         left = list(waypoints[1:])
         target = left[0]
@@ -241,15 +236,15 @@ class _Drive:
                 left.pop(0)
                 target = left[0] if left else target
                 continue
-            if len(self.pushes) == most:
-                raise PushwiseError(self.gave_up(waypoints[-1], f"within {most} pushes"))
-            fenced = self._pusher.fenced
+            if len(self.pushes) == max_pushes:
+                raise PushwiseError(self.gave_up(waypoints[-1], f"within {max_pushes} pushes"))
+            enclosed = self._pusher.enclosed
             found = self._search(self._pusher, pose, target)
-            if found is None and self._pusher.fenced > fenced:
-                self._pusher.place = None  # out of a hollow the finger is lifted
+            if found is None and self._pusher.enclosed > enclosed:
+                self._pusher.place = None  # the finger is raised out of a hollow
                 continue
             if found is None:
-                # No push brings it nearer: go round by a pose beside the target.
+                # No push brings it closer: make a detour over a pose near the target.
                 target = left[0] + _DETOUR * self._rng.uniform(-1.0, 1.0, 3)
                 continue
             self.approaches.append(found.approach)
@@ -259,7 +254,7 @@ class _Drive:
             target = left[0]
 
     def _reached(self, pose: Array, waypoint: Array, *, final: bool) -> bool:
-        """Tell whether a pose is near enough to a waypoint."""
+        """Return whether a pose is close enough to a waypoint."""
         near = self._tolerance if final else _PASSED * self._tolerance
         grid = self._pusher.grid
         # The root mean square bounds the mean from above, and costs less.
@@ -268,7 +263,7 @@ class _Drive:
         return final and mean_cell_error(grid, pose, waypoint) < near
 
     def gave_up(self, goal: Array, why: str) -> str:
-        """Say where it ended."""
+        """Return a sentence on how far the pushes lead."""
         error = mean_cell_error(self._pusher.grid, self.poses[-1], goal)
         return (
             f"the goal was not reached {why}: the object ends {error * 1e3:.0f} mm from it, the "

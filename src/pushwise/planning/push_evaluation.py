@@ -1,9 +1,9 @@
-"""Trying pushes in the model, each simulated once.
+"""`Pusher`: evaluates pushes in the model, each simulated once.
 
-- Seen from the object, a push is the same wherever on the table it happens. So a simulation is
-  kept and serves from every other pose, but for those where the object would leave the table.
-- A push that stops earlier is the beginning of a longer one. So one simulation shows the outcome
-  of every duration; only the coasting after the stop, a millimetre or two, is not in it.
+- Seen from the object, a push is the same anywhere on the table. So its simulation is kept and
+  reused at every other pose, except where the object would leave the table.
+- A push that stops earlier is the beginning of a longer one. So one simulation shows the result of
+  every duration, except for the coasting after the stop, a millimetre or two.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pushwise.physics.prepared import Clock, Ending, PreparedObject, action_of, 
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
 from pushwise.planning.deadline import Deadline
-from pushwise.planning.free_space import Free
-from pushwise.planning.support_polygon import inland
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.support_polygon import CellsOnTable
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
@@ -33,38 +33,38 @@ GAP = 0.003  # m between finger and object at the start
 SPEED = 0.1  # m/s of the finger
 MAX_TRAVEL = 0.3  # m of the finger in a push
 _STEP = 0.002  # m the finger moves in a step of a trial; the end changes by less than 0.1 mm
-_CLEARANCES = (0.015, 0.01, 0.005)  # m kept from obstacles, where the goal leaves as much
-_CLOSE = 0.01  # m kept from obstacles by a push that turns out otherwise
-_FAR = 0.15  # m from obstacles all the way: no push strays as far
-_LOOK = 4  # steps between the poses that are judged
+_CLEARANCES = (0.015, 0.01, 0.005)  # m kept from obstacles, where the goal allows it
+_CLOSE = 0.01  # m kept from obstacles when a push deviates
+_FAR = 0.15  # m from obstacles throughout: no push deviates as far
+_LOOK = 4  # steps between the poses that are checked
 
 
-class _Variant(NamedTuple):
-    """How a push may turn out otherwise than meant."""
+class _Deviation(NamedTuple):
+    """How a push may differ from the planned one."""
 
     aside: float
-    """How far the finger is off to the left of its way [m]."""
+    """Offset of the finger to the left of its planned path [m]."""
     grip: float
-    """Its friction over what it is believed to be."""
+    """Its friction relative to the belief."""
 
 
-_MEANT = _Variant(0.0, 1.0)
-# Near obstacles these must go well, too. A push through a point of balance goes left or right by
-# a hair: in MuJoCo one ended 33 mm from its prediction, as if it had begun 0.7 mm aside. And a
-# finger jammed in a hollow (a wrench's jaw) sticks or slips as no law tells: 150 mm.
-_OTHERWISE = (_Variant(-0.002, 1.0), _Variant(0.002, 1.0), _Variant(0.0, 1.0 / 3.0))
+_NONE = _Deviation(0.0, 1.0)
+# Near obstacles these must be safe, too. A push through an unstable equilibrium turns left or right
+# by chance: in MuJoCo one ended 33 mm from its prediction, as if it had begun 0.7 mm aside. And
+# whether a finger jammed in a hollow (a wrench's jaw) sticks or slips is unpredictable: 150 mm.
+_DEVIATIONS = (_Deviation(-0.002, 1.0), _Deviation(0.002, 1.0), _Deviation(0.0, 1.0 / 3.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A push that was tried from a pose."""
+    """A push that was simulated from a pose."""
 
     contact: int
-    """Which of the contacts."""
+    """Index of the contact."""
     turn: float
     """Angle between the push and the inward normal [rad]."""
     duration: float
-    """Of the push [s]."""
+    """Duration of the push [s]."""
     end: Array
     """Pose in which the object stops, shape (3,)."""
     gap: float
@@ -72,47 +72,58 @@ class Candidate:
 
 
 @compiled
-def _moved(poses: Array, by: Array) -> Array:
-    """Return poses (k, 3) seen from an object, when the object is at a pose (3,)."""
-    cos = np.cos(by[2])
-    sin = np.sin(by[2])
-    found = np.empty_like(poses)
-    for i in range(len(poses)):
-        found[i, 0] = by[0] + cos * poses[i, 0] - sin * poses[i, 1]
-        found[i, 1] = by[1] + sin * poses[i, 0] + cos * poses[i, 1]
-        found[i, 2] = by[2] + poses[i, 2]
-    return found
+def _moved(
+    poses: Array, x: float, y: float, theta: float, cells: CellsOnTable
+) -> tuple[Array, bool]:
+    """Return poses (k, 3) seen from an object that is at a pose, and whether all are far inland.
+
+    Inland all of the object is on the table however it turns, so that a push moves it as it would
+    anywhere else.
+    """
+    cos = np.cos(theta)
+    sin = np.sin(theta)
+    found = np.empty((poses.shape[0], 3))
+    inland = True
+    for i in range(poses.shape[0]):
+        found[i, 0] = x + cos * poses[i, 0] - sin * poses[i, 1]
+        found[i, 1] = y + sin * poses[i, 0] + cos * poses[i, 1]
+        found[i, 2] = theta + poses[i, 2]
+        if inland:
+            _, d = nearest_feature(found[i, 0], found[i, 1], cells.table_x, cells.table_y)
+            inland = -d > cells.reach
+    return found, inland
 
 
 @compiled
-def _gaps(poses: Array, target: Array, centroid: Array, spread: float) -> Array:
+def _gaps(poses: Array, target: Array, centroid: Array, mean_square: float) -> Array:
     """Return the distance of the cells at poses (k, 3) from a target (3,), as `cell_distance`."""
-    found = np.empty(len(poses))
-    x, y = centroid
+    found = np.empty(poses.shape[0])
+    x = centroid[0]
+    y = centroid[1]
     tx = target[0] + np.cos(target[2]) * x - np.sin(target[2]) * y
     ty = target[1] + np.sin(target[2]) * x + np.cos(target[2]) * y
-    for i in range(len(poses)):
+    for i in range(poses.shape[0]):
         cos = np.cos(poses[i, 2])
         sin = np.sin(poses[i, 2])
         dx = poses[i, 0] + cos * x - sin * y - tx
         dy = poses[i, 1] + sin * x + cos * y - ty
         turn = 1.0 - np.cos(poses[i, 2] - target[2])
-        found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * spread * turn)
+        found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * mean_square * turn)
     return found
 
 
 def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
     """Return where the finger starts and the outward normals, shape (b, 2) each, grid frame.
 
-    One contact an outer cell, in walking order: along its normal until the finger is clear of
-    the outline.
+    There is one contact per outer cell, in their order along the outline: the finger is moved along
+    the cell's normal until it is clear of the outline.
     """
     starts = []
     bx, by = np.ascontiguousarray(grid.outline.T)
     clear = finger.radius + GAP
     for cell, normal in zip(grid.boundary, grid.normals, strict=True):
         point = grid.centres[cell]
-        # The distance to the outline is how far one may go without passing it by.
+        # Moving by the distance to the outline never crosses it.
         while (away := nearest_feature(point[0], point[1], bx, by)[1]) < clear - 1e-6:
             point = point + max(clear - away, 1e-4) * normal
         starts.append(point)
@@ -120,20 +131,17 @@ def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
 
 
 class Pusher:
-    """Tries pushes of a model among free poses, and counts simulations."""
+    """Evaluates pushes of a model within free space, and counts simulations."""
 
     def __init__(
         self,
-        free: Free,
+        free: FreeSpace,
         finger: Finger,
         goal: Array,
         *,
         deadline: Deadline | None = None,
     ) -> None:
-        """Prepare the model once for all simulations on the way to a goal (3,).
-
-        After the deadline none is made.
-        """
+        """Prepare the model for all simulations on the way to a goal (3,), up to a deadline."""
         self.free = free
         self.model = free.balance.model
         self.grid = self.model.grid
@@ -142,9 +150,9 @@ class Pusher:
         self.starts, self.normals = contacts(self.grid, finger)
         self.approach = Approach(self.grid.outline, self.starts, free.obstacles, finger)
         self.place: Array | None = None
-        """Where the finger is [m], shape (2,); None while it is lifted."""
-        self.fenced = 0
-        """How many pushes the finger could not get at along the table."""
+        """Where the finger is [m], shape (2,); None while it is raised."""
+        self.enclosed = 0
+        """Number of pushes whose start the finger could not reach along the table."""
         self._deadline = deadline
         kept = (gap for gap in _CLEARANCES if free(goal[None], clearance=gap)[0])
         self._clearance = next(kept, 0.0)
@@ -152,9 +160,10 @@ class Pusher:
         self._table = PreparedObject.of(self.model, free.balance.table, self._physics)
         self._plane = PreparedObject.of(self.model, None, self._physics)
         self._centroid = self.grid.centres.mean(axis=0)
-        self._spread = float(np.mean(np.sum((self.grid.centres - self._centroid) ** 2, axis=1)))
+        arms = self.grid.centres - self._centroid
+        self._mean_square = float(np.mean(np.sum(arms**2, axis=1)))
         # What was simulated, seen from where the object was before: times (k,), poses (k, 3).
-        self._seen: dict[tuple[int, float, float, bool, _Variant], tuple[Array, Array]] = {}
+        self._seen: dict[tuple[int, float, float, bool, _Deviation], tuple[Array, Array]] = {}
 
     def gap(self, pose: Array, target: Array) -> float:
         """Return the distance of the cells between two poses (3,) [m]."""
@@ -163,9 +172,9 @@ class Pusher:
     def until_nearest(
         self, pose: Array, target: Array, contact: int, turn: float = 0.0
     ) -> Candidate | None:
-        """Push at a contact, against its normal turned by `turn` [rad], until nearest the target.
+        """Push at a contact, against its normal turned by `turn` [rad], until the gap is least.
 
-        None when no moment of the push is nearer than the start, or the way there is not free.
+        None when the push never gets closer than at its start, or its path is not free.
         """
         t, poses = self._outcome(pose, contact, turn, MAX_TRAVEL, settle=False)
         if len(t) < 2:
@@ -183,9 +192,9 @@ class Pusher:
     def for_travel(
         self, pose: Array, target: Array, contact: int, travel: float
     ) -> Candidate | None:
-        """Push at a contact, against its normal, for a way of the finger [m], until all rests.
+        """Push at a contact, against its normal, for a travel [m], until the object rests.
 
-        None when the push would bring the object nearer and the way there is not free.
+        None when the push would bring the object closer but its path is not free.
         """
         t, poses = self._outcome(pose, contact, 0.0, travel, settle=True)
         if len(t) < 2:
@@ -219,31 +228,31 @@ class Pusher:
         start = placed(self.starts[contact][None], pose)[0]
         return start, -SPEED * np.array([cos * nx - sin * ny, sin * nx + cos * ny])
 
-    def way_to(self, pose: Array, push: Push) -> Array | None:
-        """Return the finger's way to where a push starts, shape (w, 2); None if there is none."""
+    def approach_to(self, pose: Array, push: Push) -> Array | None:
+        """Return the finger's path to the start of a push, shape (w, 2); None if there is none."""
         if self.place is None:
             return push.start[None].copy()
-        way = self.approach.path(pose, self.place, push.start)
-        self.fenced += way is None
-        return way
+        path = self.approach.path(pose, self.place, push.start)
+        self.enclosed += path is None
+        return path
 
     def _gaps(self, poses: Array, target: Array) -> Array:
         """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
-        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._spread)
+        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._mean_square)
         return found
 
     def _safe_until(
-        self, pose: Array, contact: int, turn: float, travel: float, meant: Array
+        self, pose: Array, contact: int, turn: float, travel: float, planned: Array
     ) -> float:
-        """Return how long a push may last [s] if among obstacles it turns out otherwise, too.
+        """Return how long a push may last [s] and still be safe among obstacles if it deviates.
 
-        meant: the poses that it should pass, shape (k, 3).
+        planned: Poses along the planned push, shape (k, 3).
         """
         until = np.inf
-        if not self.free.obstacles or self.free(meant, clearance=_FAR).all():
+        if not self.free.obstacles or self.free.leading(planned, clearance=_FAR) == len(planned):
             return until
-        for variant in _OTHERWISE:
-            t, poses = self._outcome(pose, contact, turn, travel, settle=False, variant=variant)
+        for deviation in _DEVIATIONS:
+            t, poses = self._outcome(pose, contact, turn, travel, settle=False, deviation=deviation)
             if len(t) < 2:
                 return 0.0
             passable = self._clear(poses, min(self._clearance, _CLOSE))
@@ -259,16 +268,16 @@ class Pusher:
         travel: float,
         *,
         settle: bool,
-        variant: _Variant = _MEANT,
+        deviation: _Deviation = _NONE,
     ) -> tuple[Array, Array]:
-        """Return times (k,) and poses (k, 3) of a push, from what was simulated where possible."""
-        key = (contact, turn, travel, settle, variant)
-        finger = replace(self.finger, friction=variant.grip * self.finger.friction)
+        """Return times (k,) and poses (k, 3) of a push, from earlier simulations where possible."""
+        key = (contact, turn, travel, settle, deviation)
+        finger = replace(self.finger, friction=deviation.grip * self.finger.friction)
 
         def push_from(pose: Array) -> Push:
             start, velocity = self.ray(pose, contact, turn)
             left = np.array([-velocity[1], velocity[0]]) / SPEED
-            return Push(start + variant.aside * left, velocity, (travel + GAP) / SPEED)
+            return Push(start + deviation.aside * left, velocity, (travel + GAP) / SPEED)
 
         if key not in self._seen:
             origin = np.zeros(3)
@@ -276,19 +285,20 @@ class Pusher:
                 origin, push_from(origin), finger, settle=settle, edge=False
             )
         t, seen = self._seen[key]
-        poses = _moved(seen, np.array(pose))
-        if inland(self.free.rules.shape, poses):
+        x, y, theta = pose.tolist()
+        poses, inland = _moved(seen, x, y, theta, self.free.rules.cells)
+        if inland:
             return t, poses
         return self._rolled(pose, push_from(pose), finger, settle=settle, edge=True)
 
     def _rolled(
         self, pose: Array, push: Push, finger: Finger, *, settle: bool, edge: bool
     ) -> tuple[Array, Array]:
-        """Simulate, and return times (k,) and poses (k, 3) to judge; nothing after a fall."""
+        """Simulate, and return times (k,) and poses (k, 3) to check; none after a fall."""
         if self._deadline is not None:
             self._deadline.check()
         self.simulations += 1
-        # A trial may be coarse; what is to happen in the end is simulated as finely as ever.
+        # A trial may be coarse; the push that is chosen is simulated with the usual time step.
         step = self._physics if settle else replace(self._physics, dt=_STEP / SPEED)
         clock = Clock(dt=time_step(push, finger, step), until=push.duration, settle=settle)
         prepared = self._table if edge else self._plane
@@ -302,23 +312,21 @@ class Pusher:
         return track.t[kept], track.pose[kept]
 
     def _clear(self, poses: Array, clearance: float) -> Flags:
-        """Return up to which pose (k, 3) a way is free for the object, with a clearance [m], (k,).
+        """Return which poses (k, 3) the object reaches before a blocked one, shape (k,).
 
-        Where the object already is as close, it may be.
+        Where it already is closer to an obstacle than the clearance [m], it need not keep it.
         """
-        near = not self.free(poses[:1], clearance=clearance)[0]
-        clear: Flags = np.logical_and.accumulate(
-            self.free(poses, clearance=0.0 if near else clearance)
-        )
-        return clear
+        near = self.free.leading(poses[:1], clearance=clearance) == 0
+        clear = self.free.leading(poses, clearance=0.0 if near else clearance)
+        return np.arange(len(poses)) < clear
 
     def _passable(self, ray: tuple[Array, Array], t: Array, poses: Array) -> Flags:
-        """Return up to which pose the way is free, for the object and the finger, (k,)."""
+        """Return which poses (k, 3) are reached before object or finger is blocked, (k,)."""
         free = self._clear(poses, self._clearance)
         start, velocity = ray
         for polygon in self.free.obstacles:
             for i, instant in enumerate(t):
-                # After the push the finger stands; looking at it a bit further on does no harm.
+                # After the push the finger stands still; checking it a little further is harmless.
                 free[i] &= (
                     outline_distance(polygon, start + instant * velocity) > self.finger.radius
                 )

@@ -1,8 +1,7 @@
-"""Will it fall? An object rests while its centre of mass is over the support polygon.
+"""Whether an object falls: it rests while its centre of mass is above the support polygon.
 
-The support polygon is the convex hull of the part of the object that is on the table, cells cut
-by the table's edge included. Where the centre of mass is known only by a posterior, the answer is
-a probability.
+The support polygon is the convex hull of the part of the object on the table, including cells cut
+by the table's edge. Where the centre of mass is uncertain, the answer is a probability.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer
-from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import contains, placed
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.model import ObjectModel, Table
-from pushwise.planning.support_polygon import Shape, falls, margin, margins, support
+from pushwise.physics.model import Table
+from pushwise.planning.support_polygon import CellsOnTable, margins_or_falls, support
 from pushwise.typing import Array
 
-__all__ = ["SAMPLES", "Balance", "Stability", "model_of"]
+__all__ = ["SAMPLES", "Balance", "Stability"]
 
 
-SAMPLES = 4096  # centres of mass; a probability of 1 % is then right to 0.5 % (three sigma)
+SAMPLES = 4096  # centres of mass; three standard errors of a probability of 1 % are then 0.5 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,111 +32,95 @@ class Stability:
     polygon: Array
     """The support polygon [m] in the table frame, shape (h, 2), counter-clockwise."""
     margin: float
-    """How far inside it the centre of mass is [m]; negative when it falls."""
+    """How far inside it the centre of mass is [m]; negative when the object falls."""
     fall_probability: float
-    """Probability of falling, 0 or 1 for a model that is certain."""
+    """Probability of falling; 0 or 1 for a certain model."""
 
 
 class Balance:
-    """An object on a table: which poses it rests in, and how surely."""
+    """An object on a table: in which poses it rests, and with what probability."""
 
     def __init__(
         self,
-        found: Identification | ObjectModel,
+        belief: Belief,
         table: Table,
         *,
-        known: Known | None = None,
         samples: int = SAMPLES,
         seed: int = 0,
     ) -> None:
-        """Draw centres of mass from what is known.
+        """Draw centres of mass from a belief.
 
-        found: what was identified, or a model; a model is taken as certain unless `known` says
-        how well its centre of mass is known, and so is one of which nothing was learned: there is
-        no other to take. samples: how many centres to draw.
+        Args:
+            belief: What is believed about the object.
+            table: The table it is on.
+            samples: Number of centres of mass to draw; one where the model is certain or assumed.
+            seed: Random seed of these.
+
         """
-        self.model = model_of(found)
+        self.model = checked_belief(belief).model
         self.table = table
         grid = self.model.grid
         signs = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
         each = (grid.centres[:, None] + grid.cell_size * signs).reshape(-1, 2)
         whole = np.rint((each - each[0]) / grid.cell_size)
         _, once = np.unique(whole, axis=0, return_index=True)
-        self.shape = Shape(
-            np.array(grid.centres),
-            each[once],
-            grid.cell_size,
-            np.array(table.polygon),
-            float(np.hypot(*each.T).max()),
+        self.cells = CellsOnTable(
+            centres=np.array(grid.centres),
+            corners=each[once],
+            size=float(grid.cell_size),
+            table_x=table.polygon[:, 0].copy(),
+            table_y=table.polygon[:, 1].copy(),
+            reach=float(np.hypot(*each.T).max()),
         )
         """Cells and table for the compiled code."""
         rng = np.random.default_rng(non_negative_integer("seed", seed))
-        if isinstance(found, Identification):
-            centres = found.posterior.centres_of_mass(samples, rng)
-        elif known is not None and known.centre_of_mass_covariance is not None:
-            centres = self._possible(known.centre_of_mass_covariance, samples, rng)
-        else:
-            centres = self.model.centre_of_mass[None].copy()
-        self.centres = np.ascontiguousarray(centres)
+        self.centres = np.ascontiguousarray(belief.centres_of_mass(samples, rng))
         """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
-
-    def _possible(self, covariance: Array, samples: int, rng: np.random.Generator) -> Array:
-        """Draw centres of mass (samples, 2), but none outside the object, where none can be."""
-        centre = self.model.centre_of_mass
-        root = np.linalg.cholesky(covariance)
-        wide = 4.0 * self.shape.reach
-        under = np.array(Table.rectangle(wide, wide).polygon)
-        hull, _ = support(self.shape._replace(table=under), np.zeros(3))
-        drawn = centre + rng.standard_normal((16 * samples, 2)) @ root.T
-        inside = drawn[contains(hull, drawn)][:samples]
-        if not len(inside):
-            raise PushwiseError(
-                "the centre of mass is known so badly that no guess of it lies in the object; "
-                "push it a few times more."
-            )
-        return inside
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
         at = np.array(finite_array("poses", poses, ("p", 3)))
-        found: Array = margins(self.shape, at, np.array(self.model.centre_of_mass))
+        centre = np.array(self.model.centre_of_mass)[None]
+        found: Array = margins_or_falls(self.cells, at, centre, False)
         return found
 
     def fall_probabilities(self, poses: ArrayLike, *, certainty: float = 1.0) -> Array:
         """Return the probability of falling at poses (p, 3), shape (p,).
 
-        certainty: how many times better the centre of mass were known than it is.
+        Args:
+            poses: Poses [m, m, rad], shape (p, 3).
+            certainty: Factor by which to divide the uncertainty of the centre of mass.
+
         """
         at = np.array(finite_array("poses", poses, ("p", 3)))
         centre = self.model.centre_of_mass
-        found: Array = falls(self.shape, at, centre + (self.centres - centre) / certainty)
+        points = centre + (self.centres - centre) / certainty
+        found: Array = margins_or_falls(self.cells, at, points, True)
         return found
 
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""
         pose = np.array(finite_array("pose", pose, (3,)))
-        hull, _ = support(self.shape, pose)
-        x, y = self.model.centre_of_mass
         return Stability(
-            placed(hull, pose),
-            float(margin(hull, x, y)),
+            self._support(pose),
+            float(self.margins(pose[None])[0]),
             float(self.fall_probabilities(pose[None])[0]),
         )
 
     def tipping_load(self, pose: ArrayLike, point: ArrayLike) -> float:
-        """Return the weight [N] that tips the object, laid on a point (2,) [m] of the table frame.
+        """Return the weight [N] that tips the object when put on a point (2,) [m] of the table.
 
-        Infinite over the support polygon, zero for an object that falls by itself.
+        It is infinite above the support polygon, and zero for an object that falls by itself.
         """
         pose = np.array(finite_array("pose", pose, (3,)))
         at = finite_array("point", point, (2,))
-        hull = placed(support(self.shape, pose)[0], pose)
-        centre = placed(self.model.centre_of_mass[None], pose)[0]
-        if margin(hull, centre[0], centre[1]) < 0.0:
+        if self.margins(pose[None])[0] < 0.0:
             return 0.0
+        hull = self._support(pose)
+        centre = placed(self.model.centre_of_mass[None], pose)[0]
         edge = np.roll(hull, -1, axis=0) - hull
         normal = np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
-        # About each side: the weight's moment keeps it down, the load's tips it.
+        # About each side, the moment of the object's weight resists that of the load.
         down = np.sum(normal * (centre - hull), axis=1)
         up = -np.sum(normal * (at - hull), axis=1)
         tips = up > 0.0
@@ -147,13 +128,7 @@ class Balance:
             return float(np.inf)
         return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
 
-
-def model_of(found: Identification | ObjectModel) -> ObjectModel:
-    """Return the model of what was identified, or the model itself."""
-    if isinstance(found, Identification):
-        return found.model
-    if not isinstance(found, ObjectModel):
-        raise PushwiseError(
-            f"found must be an Identification or an ObjectModel; got {type(found).__name__}."
-        )
-    return found
+    def _support(self, pose: Array) -> Array:
+        """Return the support polygon at a pose (3,) [m] in the table frame, shape (h, 2)."""
+        x, y, theta = pose.tolist()
+        return placed(support(self.cells, x, y, theta)[0], pose)

@@ -1,11 +1,10 @@
-"""Where the table carries an object, compiled: the support polygon and the margin of a point.
+"""Where the table supports an object: its support polygon, stability margins and overhangs.
 
-Everything is in the grid frame, the table brought there: cells are then squares along the axes,
-and the same for every pose. The part of the object on the table is made of polygons whose corners
-are corners of cells on the table, corners of the table under cells, and points where their sides
-cross; the support polygon is the convex hull of these.
-
-The parts of an object that stick out over the edges of a table.
+Everything is computed in the grid frame, to which the table is transformed: there the cells are
+axis-aligned squares, the same for every pose. The part of the object on the table consists of
+polygons whose corners are corners of cells on the table, corners of the table under cells, and
+points where their sides cross; the support polygon is the convex hull of these. Compiled code uses
+plain loops only: each NumPy function in it would have to be compiled, too.
 """
 
 from __future__ import annotations
@@ -22,167 +21,145 @@ from pushwise.geometry.polygon import placed
 from pushwise.typing import Array
 
 __all__ = [
+    "CellsOnTable",
     "Overhang",
-    "Shape",
     "fall_share",
-    "falls",
-    "inland",
-    "margin",
-    "margins",
+    "margins_or_falls",
     "overhangs",
     "support",
 ]
 
 
-class Shape(NamedTuple):
-    """The cells of an object [m] in the grid frame, and a table in its own."""
+class CellsOnTable(NamedTuple):
+    """The cells of an object [m] in the grid frame, and a table in its own frame."""
 
     centres: Array  # of the cells (n, 2)
     corners: Array  # of the cells, each once (c, 2)
     size: float  # of a cell
-    table: Array  # polygon (k, 2)
-    reach: float  # of the corners from the grid's origin
+    table_x: Array  # corners of the table's polygon (k,)
+    table_y: Array
+    reach: float  # greatest distance of a corner from the grid's origin
 
 
 @compiled
-def support(shape: Shape, pose: Array) -> tuple[Array, bool]:
-    """Return the support polygon in the grid frame (h, 2), counter-clockwise, and if it is whole.
+def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Array, bool]:
+    """Return the support polygon in the grid frame and whether all of the object is on the table.
 
-    It is whole when all of the object is on the table.
+    The polygon has shape (h, 2) and runs counter-clockwise; it is empty where less than a triangle
+    is on the table.
     """
-    centres, corners, size, table, _ = shape
-    k = len(table)
+    centres, corners = cells.centres, cells.corners
+    k = cells.table_x.size
+    n = centres.shape[0]
     tx = np.empty(k)
     ty = np.empty(k)
-    cos = np.cos(pose[2])
-    sin = np.sin(pose[2])
+    cos = np.cos(theta)
+    sin = np.sin(theta)
     for i in range(k):
-        dx = table[i, 0] - pose[0]
-        dy = table[i, 1] - pose[1]
+        dx = cells.table_x[i] - x
+        dy = cells.table_y[i] - y
         tx[i] = cos * dx + sin * dy
         ty[i] = -sin * dx + cos * dy
-    found = np.empty((len(corners) + k * (1 + 4 * len(centres)), 2))
-    count = 0
-    for i in range(len(corners)):
+    px = np.empty(corners.shape[0] + k * (1 + 4 * n))
+    py = np.empty(px.size)
+    p = 0
+    for i in range(corners.shape[0]):
         if inside_polygon(corners[i, 0], corners[i, 1], tx, ty):
-            found[count] = corners[i]
-            count += 1
-    whole = count == len(corners)
-    half = 0.5 * size
+            px[p] = corners[i, 0]
+            py[p] = corners[i, 1]
+            p += 1
+    whole = p == corners.shape[0]
+    half = 0.5 * cells.size
     for i in range(k):
-        j = (i + 1) % k
+        j = i + 1 if i + 1 < k else 0
         ex = tx[j] - tx[i]
         ey = ty[j] - ty[i]
         reach = half * (abs(ex) + abs(ey))
-        for c in range(len(centres)):
+        for c in range(n):
             ox = centres[c, 0] - tx[i]
             oy = centres[c, 1] - ty[i]
             if abs(ex * oy - ey * ox) > reach:
                 continue
-            # What a square leaves of the edge from 0 to 1 begins and ends where they cross, or
-            # at a corner of the table under the cell.
+            # The part of the edge within a square, from 0 to 1, begins and ends where they cross
+            # or at a corner of the table under the cell.
             low = 0.0
             high = 1.0
-            for o, e in ((ox, ex), (oy, ey)):
+            for axis in range(2):
+                o = ox if axis == 0 else oy
+                e = ex if axis == 0 else ey
                 if e != 0.0:
-                    a = (o - half) / e
-                    b = (o + half) / e
-                    low = max(low, min(a, b))
-                    high = min(high, max(a, b))
+                    first = (o - half) / e
+                    last = (o + half) / e
+                    if first > last:
+                        first, last = last, first
+                    if first > low:
+                        low = first
+                    if last < high:
+                        high = last
                 elif abs(o) > half:
                     high = -1.0
             if low <= high:
                 whole = False
-                for s in (low, high):
-                    found[count, 0] = tx[i] + s * ex
-                    found[count, 1] = ty[i] + s * ey
-                    count += 1
-    return _hull(found[:count]), whole
-
-
-@compiled
-def _hull(points: Array) -> Array:
-    """Return the convex hull (h, 2) of points (p, 2), counter-clockwise (Andrew's chain)."""
-    p = len(points)
-    if p < 3:
-        return points[:0].copy()
-    by_y = np.argsort(points[:, 1], kind="mergesort")
-    order = by_y[np.argsort(points[by_y, 0], kind="mergesort")]
-    hull = np.empty((2 * p, 2))
+                px[p] = tx[i] + low * ex
+                py[p] = ty[i] + low * ey
+                px[p + 1] = tx[i] + high * ex
+                py[p + 1] = ty[i] + high * ey
+                p += 2
+    # The convex hull by Andrew's monotone chain; first a shell sort by x, then y.
+    gap = p // 2
+    while gap > 0:
+        for i in range(gap, p):
+            qx = px[i]
+            qy = py[i]
+            j = i
+            while j >= gap and (px[j - gap] > qx or (px[j - gap] == qx and py[j - gap] > qy)):
+                px[j] = px[j - gap]
+                py[j] = py[j - gap]
+                j -= gap
+            px[j] = qx
+            py[j] = qy
+        gap = 1 if gap == 2 else int(gap / 2.2)
+    hx = np.empty(2 * p + 1)
+    hy = np.empty(hx.size)
     h = 0
-    for turn in range(2):
-        first = h
-        for step in range(p):
-            q = points[order[step if turn == 0 else p - 1 - step]]
-            while h - first >= 2:
-                a = hull[h - 2]
-                b = hull[h - 1]
-                if (b[0] - a[0]) * (q[1] - a[1]) - (b[1] - a[1]) * (q[0] - a[0]) > 0.0:
-                    break
-                h -= 1
-            hull[h] = q
-            h += 1
-        h -= 1  # the last one begins the other half
-    return hull[:h].copy() if h >= 3 else points[:0].copy()
-
-
-@compiled
-def margin(hull: Array, x: float, y: float) -> float:
-    """Return how far a point is inside a convex polygon (h, 2) [m]; negative when outside."""
-    inside = np.inf
-    outside = np.inf
-    h = len(hull)
+    if p >= 3:
+        for turn in range(2):
+            start = h
+            for step in range(p):
+                at = step if turn == 0 else p - 1 - step
+                while h - start >= 2:
+                    ex = hx[h - 1] - hx[h - 2]
+                    ey = hy[h - 1] - hy[h - 2]
+                    if ex * (py[at] - hy[h - 2]) - ey * (px[at] - hx[h - 2]) > 0.0:
+                        break
+                    h -= 1
+                hx[h] = px[at]
+                hy[h] = py[at]
+                h += 1
+            h -= 1  # the last point begins the other half
+    if h < 3:
+        h = 0
+    hull = np.empty((h, 2))
     for i in range(h):
-        j = (i + 1) % h
-        ex = hull[j, 0] - hull[i, 0]
-        ey = hull[j, 1] - hull[i, 1]
-        dx = x - hull[i, 0]
-        dy = y - hull[i, 1]
-        square = ex * ex + ey * ey
-        inside = min(inside, (ex * dy - ey * dx) / np.sqrt(square))
-        s = min(max((ex * dx + ey * dy) / square, 0.0), 1.0)
-        outside = min(outside, np.hypot(dx - s * ex, dy - s * ey))
-    if h == 0:
-        return -np.inf
-    return inside if inside >= 0.0 else -outside
+        hull[i, 0] = hx[i]
+        hull[i, 1] = hy[i]
+    return hull, whole
 
 
 @compiled
-def margins(shape: Shape, poses: Array, point: Array) -> Array:
-    """Return the margin [m] of a point of the grid frame (2,) at each pose (p, 3), shape (p,)."""
-    found = np.empty(len(poses))
-    for i in range(len(poses)):
-        hull, _ = support(shape, poses[i])
-        found[i] = margin(hull, point[0], point[1])
-    return found
-
-
-@compiled
-def inland(shape: Shape, poses: Array) -> bool:
-    """Tell whether all of the object is on the table at every pose (p, 3), whichever way it turns.
-
-    There a push moves it as it would anywhere else.
-    """
-    for i in range(len(poses)):
-        _, d = nearest_feature(poses[i, 0], poses[i, 1], shape.table[:, 0], shape.table[:, 1])
-        if -d <= shape.reach:
-            return False
-    return True
-
-
-@compiled
-def fall_share(shape: Shape, pose: Array, points: Array) -> float:
-    """Return the share of points (s, 2) of the grid frame outside the support polygon."""
-    _, d = nearest_feature(pose[0], pose[1], shape.table[:, 0], shape.table[:, 1])
-    if -d > shape.reach:
+def fall_share(cells: CellsOnTable, x: float, y: float, theta: float, points: Array) -> float:
+    """Return the share of points (s, 2) of the grid frame that are outside the support polygon."""
+    _, d = nearest_feature(x, y, cells.table_x, cells.table_y)
+    if -d > cells.reach:
         return 0.0
-    hull, whole = support(shape, pose)
-    # Points are where a centre of mass can be: the hull of all cells holds every one.
+    hull, whole = support(cells, x, y, theta)
+    # Points are possible centres of mass: the hull of all cells contains every one.
     if whole:
         return 0.0
-    h = len(hull)
+    h = hull.shape[0]
+    count = points.shape[0]
     out = 0
-    for s in range(len(points)):
+    for s in range(count):
         holds = h > 0
         for a in range(h):
             b = a + 1 if a + 1 < h else 0
@@ -193,15 +170,48 @@ def fall_share(shape: Shape, pose: Array, points: Array) -> float:
                 break
         if not holds:
             out += 1
-    return out / len(points)
+    share: float = out / count
+    return share
 
 
 @compiled
-def falls(shape: Shape, poses: Array, points: Array) -> Array:
-    """Return the share of points (s, 2) that fall at each pose (p, 3), shape (p,)."""
-    found = np.empty(len(poses))
-    for i in range(len(poses)):
-        found[i] = fall_share(shape, poses[i], points)
+def margins_or_falls(cells: CellsOnTable, poses: Array, points: Array, fall: bool) -> Array:
+    """Return the stability margin of the first point, or the share of points that fall.
+
+    Args:
+        cells: The object and the table.
+        poses: Poses of the object [m, m, rad], shape (p, 3).
+        points: Points of the grid frame [m], where the centre of mass may be, shape (s, 2).
+        fall: Whether to return the share of points outside the support polygon, instead of how far
+            the first one is inside it [m], negative outside.
+
+    Returns:
+        One number per pose, shape (p,).
+
+    """
+    found = np.empty(poses.shape[0])
+    for i in range(poses.shape[0]):
+        if fall:
+            found[i] = fall_share(cells, poses[i, 0], poses[i, 1], poses[i, 2], points)
+            continue
+        hull, _ = support(cells, poses[i, 0], poses[i, 1], poses[i, 2])
+        inside = np.inf
+        outside = np.inf
+        h = hull.shape[0]
+        for a in range(h):
+            b = a + 1 if a + 1 < h else 0
+            ex = hull[b, 0] - hull[a, 0]
+            ey = hull[b, 1] - hull[a, 1]
+            dx = points[0, 0] - hull[a, 0]
+            dy = points[0, 1] - hull[a, 1]
+            square = ex * ex + ey * ey
+            inside = min(inside, (ex * dy - ey * dx) / np.sqrt(square))
+            s = min(max((ex * dx + ey * dy) / square, 0.0), 1.0)
+            outside = min(outside, np.hypot(dx - s * ex, dy - s * ey))
+        if h == 0:
+            found[i] = -np.inf
+        else:
+            found[i] = inside if inside >= 0.0 else -outside
     return found
 
 
@@ -210,13 +220,13 @@ class Overhang:
     """A connected part of an object beyond an edge of the table."""
 
     edge: int
-    """Which edge: from this corner of the table's polygon to the next."""
+    """Number of the edge: from this corner of the table's polygon to the next."""
     depth: float
-    """How far it reaches beyond the edge [m]."""
+    """How far it extends beyond the edge [m]."""
     width: float
-    """How wide it is along the edge, anywhere beyond it [m]."""
+    """Its width along the edge, anywhere beyond it [m]."""
     begin: float
-    """Where along the edge it begins [m] from its first corner."""
+    """Where it begins along the edge [m], from the edge's first corner."""
 
 
 def overhangs(
@@ -240,7 +250,15 @@ def overhangs(
 
 
 def _beyond(edge: int, depth: Array, along: Array, length: float) -> list[Overhang]:
-    """Return the parts beyond one edge, of corners at `depth` beyond and `along` it, (k,) each."""
+    """Return the parts beyond one edge.
+
+    Args:
+        edge: Its number.
+        depth: Distance of the outline's corners beyond the edge [m], shape (k,).
+        along: Their position along it [m], shape (k,).
+        length: Length of the edge [m].
+
+    """
     out = depth > 0.0
     k = len(out)
     found = []

@@ -62,7 +62,7 @@ def plot_maps(found: Identification, path: Path) -> None:
 
 def maps_figure(found: Identification) -> Figure:
     """Draw mass, friction load and uncertainty per cell, and the centre of mass."""
-    shown = quantities(found)
+    shown = quantities(found.belief)
     maps = [shown[name] for name in ("mass", "load", "uncertainty")]
     low, high = found.model.grid.outline.min(axis=0), found.model.grid.outline.max(axis=0)
     margin = 0.08 * float((high - low).max())

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.geometry.metric import mean_cell_error
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
+from pushwise.identification.belief import Belief
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import PreparedObject, action_of
 from pushwise.physics.push import Finger
 from pushwise.physics.simulate import Trajectory, simulate
-from pushwise.planning.stability import model_of
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
@@ -92,20 +90,15 @@ class Quantity:
         return f"{self.values.max():.3g}{unit}"
 
 
-def quantities(
-    found: Identification | ObjectModel, known: Known | None = None
-) -> dict[str, Quantity]:
-    """Return what is known of the cells, by short names.
+def quantities(belief: Belief) -> dict[str, Quantity]:
+    """Return what is believed about the cells, by short names.
 
-    known: how well a model is known that was identified before. Where pushes did not determine the
-    total mass, masses and loads are shares of the whole: grams would be the prior's. There is an
-    uncertainty only where there is a posterior.
+    Where the total mass is not known, masses and loads are shares of the whole: grams would be the
+    prior's. There is an uncertainty only where there is a posterior.
     """
-    model = model_of(found)
-    if isinstance(found, Identification):
-        known = found.known
+    model = belief.model
     mass, load = model.mass, model.friction * model.mass * GRAVITY
-    if known is None or known.total_mass_std is not None:
+    if belief.total_mass_known:
         masses = Quantity("Mass", 1e3 * mass, "g", "viridis")
         loads = Quantity("Friction load", 1e3 * load, "mN", "viridis")
     else:
@@ -117,8 +110,8 @@ def quantities(
         "friction": Quantity("Coefficient of friction", model.friction, "", "viridis"),
         "load": loads,
     }
-    if isinstance(found, Identification):
-        doubt = 1e2 * np.expm1(found.posterior.log_load_std)
+    if belief.posterior is not None:
+        doubt = 1e2 * np.expm1(belief.posterior.log_load_std)
         shown["uncertainty"] = Quantity("Uncertainty of the load", doubt, "%", "Purples")
     return shown
 

@@ -10,15 +10,15 @@ import numpy as np
 from pushwise import __version__
 from pushwise.checks import counted
 from pushwise.errors import PushwiseError
-from pushwise.identification.result import Identification
+from pushwise.identification.belief import Belief
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
-from pushwise.planning.stability import Balance, model_of
+from pushwise.planning.stability import Balance
 from pushwise.show import report_figures as pictures
 from pushwise.show.html import facts, figure, page, paragraph, ramp, section
 from pushwise.show.quantities import probability
 from pushwise.show.report_sections import learned, pushes
-from pushwise.sliding.outcome import Found, Outcome
+from pushwise.sliding.outcome import Outcome
 
 __all__ = ["report", "write_report"]
 
@@ -49,13 +49,13 @@ def report(outcome: Outcome, *, name: str = "object") -> str:
 
     """
     parts = [_head(outcome, name), _seen(outcome)]
-    found, goal, plan = outcome.found, outcome.goal, outcome.plan
-    if found is not None:
-        parts += learned(found)
+    belief, goal, plan = outcome.belief, outcome.goal, outcome.plan
+    if belief is not None:
+        parts += learned(outcome.found, belief)
         if outcome.records:
-            parts.append(_explored(outcome, found))
+            parts.append(_explored(outcome, belief))
         if goal is not None and plan is not None:
-            parts += [_goal(outcome, found, goal), _way(outcome, found, goal, plan)]
+            parts += [_goal(outcome, belief, goal), _way(outcome, belief, goal, plan)]
     parts += [_end(outcome), _timings(outcome), _foot(outcome)]
     return page(f"Sliding the {name} to the table’s edge", "\n".join(parts))
 
@@ -63,7 +63,7 @@ def report(outcome: Outcome, *, name: str = "object") -> str:
 def _head(outcome: Outcome, name: str) -> str:
     """Summarise the outcome in a sentence and a few numbers."""
     numbers = {"Pushes to learn from": f"{len(outcome.records)}"}
-    if isinstance(outcome.found, Identification):
+    if outcome.found is not None:
         size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
         numbers["Standard error of the centre of mass"] = f"{1e3 * size:.1f} mm"
     if outcome.goal is not None:
@@ -119,7 +119,7 @@ def _seen(outcome: Outcome) -> str:
     )
 
 
-def _explored(outcome: Outcome, found: Found) -> str:
+def _explored(outcome: Outcome, belief: Belief) -> str:
     """Show the pushes that the model was learned from."""
     return section(
         "The pushes to learn from",
@@ -132,26 +132,25 @@ def _explored(outcome: Outcome, found: Found) -> str:
             "send the object in another direction; such a push does not mean that the model is "
             "wrong."
         ),
-        pushes(found, outcome.records, outcome.finger, outcome.table),
+        pushes(belief, outcome.records, outcome.table),
     )
 
 
-def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
+def _goal(outcome: Outcome, belief: Belief, goal: Goal) -> str:
     """Show the goal, and why the object does not fall there."""
-    covariance = None
+    covariance = belief.centre_covariance
     doubt = (
         " That holds for the assumed centre of mass; the fall risk is unknown, because nothing was "
         "learned."
     )
     red = "the assumed centre of mass"
-    if isinstance(found, Identification):
-        covariance = found.posterior.centre_of_mass_covariance
+    if covariance is not None:
         doubt = (
             " The centre of mass is uncertain; over all the places where it may be, the "
             f"probability of a fall is {_percent(goal.fall_probability)}."
         )
         red = "the centre of mass and its 95 % confidence ellipse"
-    rests = Balance(found, outcome.table, seed=outcome.settings.seed).at(goal.pose)
+    rests = Balance(belief, outcome.table, seed=outcome.options.plan.seed).at(goal.pose)
     x, y, theta = goal.pose
     return section(
         "The goal",
@@ -163,7 +162,7 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
             f"inside the support polygon.{doubt}"
         ),
         figure(
-            pictures.balance(model_of(found), outcome.table, goal, rests, covariance),
+            pictures.balance(belief.model, outcome.table, goal, rests, covariance),
             f"The goal: x = {1e3 * x:.0f} mm, y = {1e3 * y:.0f} mm, rotated by "
             f"{np.degrees(theta):.0f}°. Green: the support polygon. Red: {red}.",
         ),
@@ -176,10 +175,10 @@ def _goal(outcome: Outcome, found: Found, goal: Goal) -> str:
     )
 
 
-def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
+def _way(outcome: Outcome, belief: Belief, goal: Goal, plan: Plan) -> str:
     """Show the plan, and how it went."""
     made = () if outcome.followed is None else outcome.followed.records
-    grid = model_of(found).grid
+    grid = belief.model.grid
     expected = counted(len(plan.pushes), "push", "pushes")
     which = "first goal" if outcome.other_goal else "goal"
     parts = [
@@ -196,7 +195,7 @@ def _way(outcome: Outcome, found: Found, goal: Goal, plan: Plan) -> str:
     ]
     if made:
         parts.append("<h3>The pushes to the goal</h3>")
-        parts.append(pushes(found, made, outcome.finger, outcome.table))
+        parts.append(pushes(belief, made, outcome.table))
     return section("The path", *parts)
 
 
@@ -252,17 +251,17 @@ def _timings(outcome: Outcome) -> str:
 
 def _foot(outcome: Outcome) -> str:
     """List the settings."""
-    asked = outcome.settings
+    asked, planning = outcome.options, outcome.options.plan
     return (
         "<footer>"
         + paragraph(
             f"Settings: {counted(asked.explore, 'push', 'pushes')} to learn from, "
             f"{1e3 * asked.overhang:.0f} mm of "
             f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall risk of at "
-            f"most {_percent(asked.max_fall_probability)}, the goal reached to "
-            f"{1e3 * asked.tolerance:.0f} mm with at most "
-            f"{counted(asked.max_pushes, 'push', 'pushes')}, seed "
-            f"{asked.seed}. Lengths are in millimetres, poses in the frame of the table."
+            f"most {_percent(planning.max_fall_probability)}, the goal reached to "
+            f"{1e3 * planning.tolerance:.0f} mm with at most "
+            f"{counted(planning.max_pushes, 'push', 'pushes')}, seed "
+            f"{planning.seed}. Lengths are in millimetres, poses in the frame of the table."
         )
         + "</footer>"
     )

@@ -8,11 +8,10 @@ from html import escape
 import numpy as np
 
 from pushwise.errors import SimulationError
+from pushwise.identification.belief import Belief
 from pushwise.identification.result import Identification
 from pushwise.identification.summary import UNKNOWN
-from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.push import Finger
-from pushwise.planning.stability import model_of
+from pushwise.physics.model import Table
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.show import report_figures as pictures
@@ -23,9 +22,9 @@ from pushwise.typing import Flags
 __all__ = ["learned", "pushes"]
 
 
-def learned(found: Identification | ObjectModel) -> list[str]:
-    """Return the sections on what is known of the object."""
-    if not isinstance(found, Identification):
+def learned(found: Identification | None, belief: Belief) -> list[str]:
+    """Return the sections on what was learned; found: None where nothing was identified."""
+    if found is None:
         return [
             section(
                 "What was learned",
@@ -34,7 +33,7 @@ def learned(found: Identification | ObjectModel) -> list[str]:
                     "be uniform, which puts the centre of mass at the centroid of the shape. How "
                     "wrong that is, is unknown."
                 ),
-                figure(pictures.footprint(found, None), "Red: the assumed centre of mass."),
+                figure(pictures.footprint(belief.model, None), "Red: the assumed centre of mass."),
             )
         ]
     return [_maps(found), _known(found)]
@@ -43,7 +42,7 @@ def learned(found: Identification | ObjectModel) -> list[str]:
 def _maps(found: Identification) -> str:
     """Show mass, friction load and uncertainty per cell, and the centre of mass."""
     model, posterior = found.model, found.posterior
-    shown = quantities(found)
+    shown = quantities(found.belief)
     mass, load, doubt = shown["mass"], shown["load"], shown["uncertainty"]
     middle = model.grid.centres.mean(axis=0)
     off = 1e3 * float(np.hypot(*(model.centre_of_mass - middle)))
@@ -107,22 +106,13 @@ def _known(found: Identification) -> str:
     )
 
 
-def pushes(
-    found: Identification | ObjectModel,
-    records: Sequence[PushRecord],
-    finger: Finger,
-    table: Table,
-) -> str:
-    """Return a list of pushes and a sentence on how well the model predicts them.
-
-    finger: as it was believed, for a model without an identified one.
-    """
-    model = model_of(found)
-    used = found.finger if isinstance(found, Identification) else finger
+def pushes(belief: Belief, records: Sequence[PushRecord], table: Table) -> str:
+    """Return a list of pushes and a sentence on how well the model predicts them."""
+    model = belief.model
     cards, apart = [], []
     for number, record in enumerate(records):
         try:
-            push = compared(model, record, used, table)
+            push = compared(model, record, belief.finger, table)
         except SimulationError as error:
             cards.append(f"<li><h3>Push {number}</h3>{paragraph(f'Not predicted: {error}')}</li>")
             continue

@@ -158,7 +158,6 @@ def _words(outcome: Outcome, phase: str) -> str:
     """Return what a phase found; nothing when it was not reached."""
     import numpy as np
 
-    from pushwise.identification.result import Identification
     from pushwise.show.quantities import probability
 
     grid, found, goal, plan = outcome.grid, outcome.found, outcome.goal, outcome.plan
@@ -168,10 +167,10 @@ def _words(outcome: Outcome, phase: str) -> str:
         return f"{length:.0f} x {width:.0f} mm, {grid.n_cells} cells"
     if phase == "explore":
         return counted(len(outcome.records), "push", "pushes")
-    if phase == "identify" and isinstance(found, Identification):
+    if phase == "identify" and found is not None:
         std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
         return f"standard error of the centre of mass {std:.1f} mm"
-    if phase == "identify" and found is not None:
+    if phase == "identify" and outcome.belief is not None:
         return "nothing learned: mass and friction assumed to be uniform"
     if phase == "plan" and goal is not None and plan is not None:
         fall = outcome.fall_probability

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Known
-from pushwise.identification.result import Identification
-from pushwise.model_files import load_model
+from pushwise.model_files import load_belief
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger
-from pushwise.planning.stability import Balance, model_of
+from pushwise.planning.stability import Balance
 from pushwise.records.record import PushRecord
 from pushwise.show.quantities import Quantity, quantities
 from pushwise.sliding.run_folder import load_run
@@ -59,38 +57,37 @@ class Viewed:
     @classmethod
     def _run(cls, path: Path) -> Viewed:
         outcome = load_run(path)
-        found = outcome.found
-        if found is None or outcome.seen is None:
+        belief = outcome.belief
+        if belief is None or outcome.seen is None:
             raise PushwiseError(f"{path} holds a run without a model: {outcome.verdict}")
         made = () if outcome.followed is None else outcome.followed.records
-        learned = found if isinstance(found, Identification) else None
         return cls(
             name=path.resolve().name,
-            model=model_of(found),
-            shown=quantities(found, None if learned else Known.nothing(outcome.finger)),
-            balance=Balance(found, outcome.table, seed=outcome.settings.seed),
-            covariance=None if learned is None else learned.posterior.centre_of_mass_covariance,
-            finger=outcome.finger if learned is None else learned.finger,
+            model=belief.model,
+            shown=quantities(belief),
+            balance=Balance(belief, outcome.table, seed=outcome.options.plan.seed),
+            covariance=belief.centre_covariance,
+            finger=belief.finger,
             table=outcome.table,
             pose=outcome.seen.pose,
             records=(*outcome.records, *made),
             learned=len(outcome.records),
-            assumed=learned is None,
+            assumed=belief.assumed,
             waypoints=None if outcome.plan is None else outcome.plan.waypoints,
         )
 
     @classmethod
     def _model(cls, path: Path) -> Viewed:
-        model, known = load_model(path)
+        belief = load_belief(path)
         table = Table()
         return cls(
             name=path.stem,
-            model=model,
-            shown=quantities(model, known),
-            balance=Balance(model, table, known=known),
-            covariance=None if known is None else known.centre_of_mass_covariance,
-            finger=Finger() if known is None else known.finger,
+            model=belief.model,
+            shown=quantities(belief),
+            balance=Balance(belief, table),
+            covariance=belief.centre_covariance,
+            finger=belief.finger,
             table=table,
             pose=np.zeros(3),
-            assumed=known is not None and not known.learned,
+            assumed=belief.assumed,
         )

@@ -1,43 +1,46 @@
-"""`follow`: push, look, and plan again, until the object is where it should be.
+"""`follow`: push, look and plan again until the object is at the goal.
 
-Every push is the first of a fresh plan from the pose that was seen, so that what the model gets
-wrong is put right by the next one. A push is only made when the plan says that the object stays
-on the table, with the probability asked for. When one ends outside the model's own prediction
-interval, the object is identified again with the pushes made on the way.
+Every push is the first of a new plan from the observed pose, so that errors of the model are
+corrected by the next one. A push is only made when the plan keeps the object on the table with the
+required probability. When a push ends outside the model's own prediction interval, the object is
+identified again, with all pushes made so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer, positive_number
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
-from pushwise.identification.belief import Known
+from pushwise.identification.belief import Belief, checked_belief
 from pushwise.identification.identify import identify
-from pushwise.identification.result import Identification
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.identification.posterior import Posterior
+from pushwise.physics.model import Table
 from pushwise.physics.push import Finger, Push
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.plan import Plan, plan
-from pushwise.planning.stability import model_of
+from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["End", "Followed", "follow"]
+__all__ = ["LONGEST_PLAN", "End", "Followed", "follow"]
 
+LONGEST_PLAN = 60
+"""Pushes that a plan may have; only the first is made, and the next plan may be shorter."""
 
-_SURPRISE = 3.0  # standard deviations of what the model predicts
-_SMALL = 0.005  # m; a difference no model is changed for
-_STILL = 0.002  # m; an object that moves less did not move
-_PATIENCE = 8  # pushes without getting nearer
-_RETREAT = 0.003  # m the finger starts further back when it would touch
+_SURPRISE = 3.0  # standard deviations of the predicted pose
+_SMALL = 0.005  # m; a smaller difference does not change the model
+_STILL = 0.002  # m; an object that moved less counts as not moved
+_PATIENCE = 8  # pushes without progress
+_RETREAT = 0.003  # m by which the finger starts further back when it would touch
 _RETREATS = 3
 
 
@@ -56,24 +59,24 @@ class End(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What became of the object."""
+    """The result of `follow`."""
 
     end: End
-    """How it ended; a sentence a person can read."""
+    """How it ended, as a readable clause."""
     detail: str
-    """What a planner that found nothing, or a world that failed, said; else empty."""
+    """The error message of the planner or the world that ended it; otherwise empty."""
     goal: Array
-    """Where it should be [m, m, rad], shape (3,)."""
+    """The goal [m, m, rad], shape (3,)."""
     pose: Array
-    """Where the object was last seen [m, m, rad], shape (3,)."""
+    """Last observed pose of the object [m, m, rad], shape (3,)."""
     error: float
     """Mean distance of its cells from the goal there [m]; after a fall, before the last push."""
     records: tuple[PushRecord, ...]
     """The pushes made."""
-    found: Identification | ObjectModel
-    """What is known of the object in the end."""
+    belief: Belief
+    """What is believed about the object in the end."""
     simulations: int
-    """Pushes simulated in planning."""
+    """Number of pushes simulated in planning."""
 
     @property
     def reached(self) -> bool:
@@ -83,30 +86,30 @@ class Followed:
 
 def follow(
     world: World,
-    found: Identification | ObjectModel,
+    belief: Belief,
     goal: ArrayLike,
     table: Table,
     *,
     obstacles: Sequence[ArrayLike] = (),
     finger: Finger | None = None,
-    method: str = "batch",
-    tolerance: float = 0.02,
-    max_pushes: int = 40,
-    max_fall_probability: float = 0.01,
-    time_limit: float = 10.0,
-    known: Known | None = None,
-    seed: int = 0,
-    on_push: Callable[[PushRecord, float], None] | None = None,
+    options: PlanOptions = PlanOptions(),
+    progress: OnProgress | None = None,
 ) -> Followed:
-    """Slide the object of a world to a goal pose (3,), planning again after each push.
+    """Slide the object of a world to a goal, planning again after each push.
 
-    Arguments are those of `plan`; time_limit: of each plan [s]. on_push: called after each push
-    with its record and the error left [m].
+    Args:
+        world: Where the pushes are made.
+        belief: What is believed about the object; identified again when a push contradicts it.
+        goal: Pose to reach (x, y, theta) [m, m, rad], shape (3,).
+        table: The table.
+        obstacles: Polygons [m] in the table frame, shape (k, 2) each.
+        finger: Finger to plan with; by default the belief's, as it is identified on the way.
+        options: Method, tolerance and limits; the time limit is that of each plan.
+        progress: Called after each push, with its record as the result.
+
     """
     there = finite_array("goal", goal, (3,))
-    tolerance = positive_number("tolerance", tolerance)
-    most = non_negative_integer("max_pushes", max_pushes)
-    grid = model_of(found).grid
+    grid = checked_belief(belief).model.grid
     records: list[PushRecord] = []
     simulations = 0
     pose = world.observe().pose
@@ -115,27 +118,26 @@ def follow(
     still = 0
 
     def ended(end: End, detail: str = "") -> Followed:
-        return Followed(end, detail, there, pose, errors[-1], tuple(records), found, simulations)
+        return Followed(end, detail, there, pose, errors[-1], tuple(records), belief, simulations)
 
-    while errors[-1] >= tolerance:
-        if len(records) == most:
+    while errors[-1] >= options.tolerance:
+        if len(records) == options.max_pushes:
             return ended(End.OUT_OF_PUSHES)
         try:
-            # Aim for better than needed: the last push will miss by a little.
             planned = plan(
-                found,
+                belief if finger is None else replace(belief, finger=finger),
                 pose,
                 there,
                 table,
                 obstacles=obstacles,
-                finger=finger,
                 finger_at=finger_at,
-                method=method,
-                tolerance=0.6 * tolerance,
-                max_fall_probability=max_fall_probability,
-                time_limit=time_limit,
-                known=known,
-                seed=seed + len(records),
+                options=replace(
+                    options,
+                    # Aim for better than needed: the last push will miss by a little.
+                    tolerance=0.6 * options.tolerance,
+                    max_pushes=LONGEST_PLAN,
+                    seed=options.seed + len(records),
+                ),
             )
         except PushwiseError as error:
             return ended(End.OUT_OF_REACH, str(error))
@@ -151,19 +153,20 @@ def follow(
         except SimulationError as error:
             return ended(End.LOST, str(error))
         except PushwiseError as error:
-            # A push that the arm cannot make; what was learned and done so far is still true.
+            # The arm cannot make this push; what was learned and done so far remains valid.
             return ended(End.REFUSED, str(error))
         errors.append(mean_cell_error(grid, pose, there))
-        if on_push is not None:
-            on_push(record, errors[-1])
+        if progress is not None:
+            text = f"{errors[-1] * 1e3:.0f} mm to go"
+            progress(Progress("follow", text, len(records), options.max_pushes, record))
         still = still + 1 if cell_distance(grid, before, pose) < _STILL else 0
         if still == 2:
             return ended(End.BLOCKED)
         if len(errors) > _PATIENCE and min(errors[-_PATIENCE:]) > min(errors[:-_PATIENCE]) - 1e-3:
             return ended(End.NO_PROGRESS)
-        if isinstance(found, Identification) and _surprising(planned, record, pose, grid):
+        if belief.posterior is not None and _surprising(planned, record, pose, grid):
             try:
-                found = _identified_again(found, records)
+                belief = _identified_again(belief.posterior, records)
             except PushwiseError as error:
                 # The pushes contradict each other: something else moved the object.
                 return ended(End.LOST, str(error))
@@ -171,7 +174,7 @@ def follow(
 
 
 def _pushed(world: World, push: Push) -> PushRecord:
-    """Carry out a push, from a little further back where the finger would touch the object."""
+    """Make a push, from slightly further back where the finger would touch the object."""
     speed = float(np.hypot(*push.velocity))
     for tries in range(_RETREATS):
         back = tries * _RETREAT / speed
@@ -185,26 +188,26 @@ def _pushed(world: World, push: Push) -> PushRecord:
 
 
 def _surprising(planned: Plan, record: PushRecord, pose: Array, grid: CellGrid) -> bool:
-    """Tell whether a push ended where the model says it should hardly ever end."""
+    """Return whether a push ended outside the prediction interval of the model."""
     expected = planned.poses[1]
     off = np.abs(pose - expected)
     off[2] = abs(np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi)
     noise = record.noise or Noise()
-    # The pose was measured before the push and after it.
+    # The pose was measured before and after the push.
     measured = np.sqrt(2.0) * np.array([noise.position, noise.position, noise.angle])
     far = cell_distance(grid, pose, expected) > _SMALL
-    return bool(far and np.any(off > _SURPRISE * np.hypot(planned.spread[0], measured)))
+    return bool(far and np.any(off > _SURPRISE * np.hypot(planned.pose_std[0], measured)))
 
 
-def _identified_again(found: Identification, records: list[PushRecord]) -> Identification:
-    """Return what is known with the pushes made on the way, too."""
-    problem = found.posterior.problem
+def _identified_again(posterior: Posterior, records: list[PushRecord]) -> Belief:
+    """Return the belief after another identification that also uses the pushes made since."""
+    problem = posterior.problem
     used = {id(record) for record in problem.records}
     new = [record for record in records if id(record) not in used]
     return identify(
-        found.model.grid,
+        problem.grid,
         [*problem.records, *new],
         finger=problem.finger,
         prior=problem.prior,
         anisotropy=problem.anisotropy,
-    )
+    ).belief

@@ -1,32 +1,31 @@
-"""`Outcome`: all that a run of `slide` was asked for, saw, learned, planned and did."""
+"""`Outcome`: everything a run of `slide` was asked for, saw, learned, planned and did."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
-from pushwise.checks import non_negative_integer, positive_number, probability
+from pushwise.identification.belief import Belief
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.follow import Followed
+from pushwise.sliding.options import SlideOptions
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
 
-__all__ = ["Found", "Outcome", "Phase", "Settings", "Target"]
-
-Found = Identification | ObjectModel
-"""What was identified, or only a model where there was nothing to learn from."""
+__all__ = ["Learned", "Outcome", "Phase", "Target"]
 
 
 class Phase(StrEnum):
-    """What is done, in this order."""
+    """The phases of a run, in order."""
 
     LOOK = "look"
     EXPLORE = "explore"
@@ -36,91 +35,69 @@ class Phase(StrEnum):
     GRASP = "grasp"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What was asked for."""
+class Learned(NamedTuple):
+    """What the phase `IDENTIFY` returns."""
 
-    explore: int = 5
-    """Pushes to learn from; with none, mass and friction are taken as even."""
-    overhang: float = 0.05
-    """How far a part must be over the edge at the goal [m]."""
-    grasp_width: float = 0.3
-    """How wide that part may be along the edge [m].
-
-    The gripper of the simulated worlds closes on it from above and below, so that width hardly
-    matters; for a hand that closes from the sides, how wide it opens.
-    """
-    max_fall_probability: float = 0.01
-    """How likely a fall may be at the goal, and on the way."""
-    tolerance: float = 0.01
-    """How near to the goal is near enough: mean distance of cells [m]."""
-    max_pushes: int = 40
-    """How many pushes may be made on the way."""
-    seed: int = 0
-    """Decides all that is random."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("explore", "max_pushes", "seed"):
-            non_negative_integer(name, getattr(self, name))
-        for name in ("overhang", "grasp_width", "tolerance"):
-            positive_number(name, getattr(self, name))
-        probability("max_fall_probability", self.max_fall_probability)
+    found: Identification | None
+    """What was identified; None without exploring pushes."""
+    belief: Belief
+    """What is believed about the object."""
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
-    """Where to, and how."""
+class Target(NamedTuple):
+    """What the phase `PLAN` returns."""
 
     goal: Goal
-    """The best goal there is a way to, with the next best ones."""
+    """The best goal that a plan was found for, with the next best ones."""
     plan: Plan
-    """The way, as far as can be told before the first push."""
+    """The plan made before the first push."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """All that was seen, learned, planned and done; None for what it did not come to."""
+    """Everything that was seen, learned, planned and done; None for what was not reached."""
 
-    settings: Settings
-    """What was asked for."""
+    options: SlideOptions
+    """The options of the run."""
     table: Table
     """The table."""
     finger: Finger
-    """The finger, as far as it was known before."""
+    """The finger, with the friction assumed before the first push."""
     prior: Prior
-    """What was believed of the object before."""
+    """The prior of the identification."""
     seen: Observation | None = None
-    """The first look: the cloud around the object and its pose."""
+    """The first observation: the point cloud around the object, and its pose."""
     grid: CellGrid | None = None
-    """The cells made of it, in the frame whose pose the world tells."""
+    """The cells made from it, in the frame whose pose the world reports."""
     records: tuple[PushRecord, ...] = ()
-    """The pushes it was identified from."""
-    found: Found | None = None
-    """What was identified; only a model when there was nothing to learn from."""
+    """The exploring pushes."""
+    found: Identification | None = None
+    """What was identified from them; None without exploring pushes."""
+    belief: Belief | None = None
+    """What was believed before the first push to the goal; assumed without exploring pushes."""
     goal: Goal | None = None
-    """Where it should go."""
+    """The goal."""
     plan: Plan | None = None
-    """How, as far as could be told before the first push."""
+    """The plan made before the first push to the goal."""
     followed: Followed | None = None
-    """The pushes on the way, and how it ended."""
+    """The pushes to the goal, and how they ended."""
     grasp: Grasp | None = None
-    """What became of the grasp; None where a world cannot grasp."""
+    """The result of the grasp; None where a world has no gripper."""
     success: bool = False
-    """Whether the object is held, or at the goal where a world cannot grasp."""
+    """Whether the object is held, or at the goal where a world has no gripper."""
     verdict: str = ""
-    """What came of it, in words."""
+    """The outcome in one sentence."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each phase took."""
+    """Duration of each phase [s]."""
 
     @property
     def other_goal(self) -> bool:
-        """Whether another goal than `goal` was chosen on the way."""
+        """Whether `goal` was replaced by another one later."""
         goal, followed = self.goal, self.followed
         return bool(goal and followed and (followed.goal != goal.pose).any())
 
     @property
     def fall_probability(self) -> float | None:
-        """How likely a fall is at `goal`; None where nothing was learned, or without a goal."""
-        learned = isinstance(self.found, Identification)
+        """Fall probability at `goal`; None without a goal, or where nothing was learned."""
+        learned = self.found is not None
         return self.goal.fall_probability if self.goal is not None and learned else None

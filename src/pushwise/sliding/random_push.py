@@ -1,4 +1,4 @@
-"""Random safe pushes, as in the paper: a point of the outline, pushed against its normal."""
+"""`draw_push`: random safe pushes, as in the paper: anywhere on the outline, against its normal."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def draw_push(
 ) -> Push:
     """Return a push of 0.2 m that should leave the object, now at `pose` (3,), on the table.
 
-    The contact point is uniform along the outline. A push is safe when the object as somebody
-    would guess it, of the same stuff everywhere, stays on the table with its whole outline.
+    The contact point is uniform along the outline. A push is safe when an object of uniform mass
+    and friction stays on the table with its whole outline.
     """
     outline = placed(grid.outline, pose)
     edges = np.roll(outline, -1, axis=0) - outline

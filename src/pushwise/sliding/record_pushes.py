@@ -1,9 +1,10 @@
-"""`record`: random safe pushes in a world, written to a log that survives being stopped."""
+"""`record`: random pushes in a world, written to a log that can be interrupted and resumed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pushwise.checks import non_negative_integer
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
+from pushwise.progress import OnProgress, Progress
 from pushwise.records.log import PushLog, header_path
 from pushwise.records.log_file import LogWriter
 from pushwise.records.record import Noise, PushRecord
@@ -20,9 +22,23 @@ from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push
 from pushwise.worlds.world import World
 
-__all__ = ["record"]
+__all__ = ["RecordOptions", "record"]
 
-_TRIES = 20  # how many pushes in a row may end on the floor
+_TRIES = 20  # pushes in a row that may throw the object off the table
+
+
+@dataclass(frozen=True, eq=False)
+class RecordOptions:
+    """What `record` pushes with, and what the log says about it."""
+
+    table: Table = field(default_factory=Table)
+    """The table that the object must stay on."""
+    finger: Finger = field(default_factory=Finger)
+    """The finger."""
+    noise: Noise | None = None
+    """Standard deviations of the measurements, for the log's header."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Anything else for the log's header, such as names of the world and the object."""
 
 
 def record(
@@ -32,39 +48,45 @@ def record(
     grid: CellGrid,
     pushes: int,
     seed: int,
-    table: Table | None = None,
-    finger: Finger | None = None,
-    noise: Noise | None = None,
-    provenance: Mapping[str, Any] | None = None,
-    on_push: Callable[[int], None] | None = None,
+    options: RecordOptions = RecordOptions(),
+    progress: OnProgress | None = None,
 ) -> PushLog:
-    """Push an object `pushes` times at random, log it, and return the log.
+    """Push an object at random and log the pushes.
 
-    The object is put back before each push, as in the paper, so that push k depends on `seed`
-    and k alone: a log that was cut short is continued to the same bytes. Pushes that throw the
-    object off the table are left out and drawn again. A file that holds another log is refused,
-    and one that holds as many pushes or more is left as it is.
+    The object is put back before each push, as in the paper, so that push k depends only on `seed`
+    and k: an interrupted log is continued to the same bytes. Pushes that throw the object off the
+    table are discarded and drawn again. A file that holds another log is refused, and one that
+    already holds as many pushes is left as it is.
 
-    table, finger: what is there; the defaults of a world when not given. noise: what the log
-    says about the measurements. on_push: called with the number of pushes done, after each.
+    Args:
+        world: Where the pushes are made.
+        path: CSV file of the log; its header is a JSON file next to it.
+        grid: The cells of the object.
+        pushes: Number of pushes in the log.
+        seed: Random seed.
+        options: Table, finger, and the header of the log.
+        progress: Called after each push, with its record as the result.
+
+    Returns:
+        The log.
+
     """
     path = Path(path)
     pushes = non_negative_integer("pushes", pushes)
     seed = non_negative_integer("seed", seed)
-    table = Table() if table is None else table
-    finger = Finger() if finger is None else finger
-    told = {**(provenance or {}), "seed": seed}
-    log = PushLog((), grid, finger.radius, noise, told)
+    provenance = {**options.provenance, "seed": seed}
+    log = PushLog((), grid, options.finger.radius, options.noise, provenance)
     with _opened(path, log) as writer:
         for k in range(writer.pushes, pushes):
-            writer.append(_one_push(world, grid, table, finger, seed, k))
-            if on_push is not None:
-                on_push(k + 1)
+            made = _one_push(world, grid, options, seed, k)
+            writer.append(made)
+            if progress is not None:
+                progress(Progress("record", f"push {k + 1}", k + 1, pushes, made))
     return PushLog.load(path)
 
 
 def _opened(path: Path, log: PushLog) -> LogWriter:
-    """Return a writer for a new log, or one that continues the same log."""
+    """Return a writer for a new log, or one that continues an interrupted one."""
     header = header_path(path)
     if not path.exists() and not header.exists():
         return log.writer(path)
@@ -80,16 +102,16 @@ def _opened(path: Path, log: PushLog) -> LogWriter:
 
 
 def _one_push(
-    world: World, grid: CellGrid, table: Table, finger: Finger, seed: int, k: int
+    world: World, grid: CellGrid, options: RecordOptions, seed: int, k: int
 ) -> PushRecord:
-    """Return push k: one that stays on the table."""
+    """Return push k, one that leaves the object on the table."""
     rng = np.random.default_rng([seed, k])
     for _ in range(_TRIES):
         world.reset(int(rng.integers(2**31)))
-        push = draw_push(rng, grid, world.observe().pose, table, finger)
-        done = world.push(push)
-        if not done.fell:
-            return done
+        push = draw_push(rng, grid, world.observe().pose, options.table, options.finger)
+        made = world.push(push)
+        if not made.fell:
+            return made
     raise SimulationError(
         f"push {k}: {_TRIES} random pushes in a row threw the object off the table; "
         "use a larger table."

@@ -1,11 +1,11 @@
-"""What each phase of a run leaves in its folder: how it is written, and read back."""
+"""How the result of each phase is written to a run's folder, and read back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from zipfile import BadZipFile
@@ -14,21 +14,19 @@ import numpy as np
 
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Known
 from pushwise.identification.noise import Errors
 from pushwise.identification.objective import Refined
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
 from pushwise.identification.result import Identification, Step
-from pushwise.model_files import load_grid, load_model, save
-from pushwise.physics.model import ObjectModel
+from pushwise.model_files import load_belief, load_grid, save
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.follow import End, Followed
-from pushwise.sliding.outcome import Found, Outcome, Phase, Target
+from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
 
@@ -38,7 +36,7 @@ _FORMAT = "pushwise"
 
 
 class Read(NamedTuple):
-    """What a phase found."""
+    """The result of a phase."""
 
     value: Any
     """As the phase returns it."""
@@ -53,7 +51,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path, *, kind: str) -> dict[str, Any]:
-    """Read a document of ours, of a kind."""
+    """Read a Pushwise document of a kind."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -68,7 +66,7 @@ def read_json(path: Path, *, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Open a file of arrays; NumPy, given a path, would leave a damaged one open."""
+    """Open a file of arrays; given a path, NumPy would leave a damaged file open."""
     with path.open("rb") as file, np.load(file) as arrays:
         yield arrays
 
@@ -91,50 +89,61 @@ def _write_explore(folder: Path, found: tuple[PushRecord, ...], done: Outcome) -
 
 
 def _read_explore(folder: Path, done: Outcome) -> Read:
-    records = PushLog.load(folder / "log.csv").records if done.settings.explore else ()
+    records = PushLog.load(folder / "log.csv").records if done.options.explore else ()
     return Read(records, {"records": records})
 
 
-def _write_identify(folder: Path, found: Found, done: Outcome) -> None:
-    _write_found(folder, "", found, done, ())
+def _write_identify(folder: Path, found: Learned, done: Outcome) -> None:
+    save(found.belief, folder / "model.json")
+    if found.found is not None:
+        steps = [[step.simulations, step.seconds, step.error] for step in found.found.history]
+        how = {"history": steps, "method": found.found.method}
+        _write_posterior(folder / "posterior.npz", found.found.posterior, (), how)
 
 
 def _read_identify(folder: Path, done: Outcome) -> Read:
-    found = _read_found(folder, "", done, ())
-    return Read(found, {"found": found})
+    if not done.records:
+        learned = Learned(None, load_belief(folder / "model.json"))
+        return Read(learned, learned._asdict())
+    path = folder / "posterior.npz"
+    posterior = _read_posterior(path, done, ())
+    problem, u = posterior.problem, posterior.refined.u
+    with _arrays(path) as saved:
+        found = Identification(
+            problem.model(u),
+            problem.finger_at(u),
+            posterior,
+            tuple(Step(round(n), *rest) for n, *rest in saved["history"].tolist()),
+            str(saved["method"]),
+        )
+    learned = Learned(found, found.belief)
+    return Read(learned, learned._asdict())
 
 
-def _write_found(
-    folder: Path, prefix: str, found: Found, done: Outcome, more: tuple[PushRecord, ...]
+def _write_posterior(
+    path: Path, posterior: Posterior, more: tuple[PushRecord, ...], how: Mapping[str, Any]
 ) -> None:
-    """Write a model, and how well it is known from the exploring pushes and some of `more`."""
-    if isinstance(found, ObjectModel):
-        save(found, folder / f"{prefix}model.json", known=Known.nothing(done.finger))
-        return
-    save(found.model, folder / f"{prefix}model.json", known=found.known)
-    refined = found.posterior.refined
-    used = {id(record) for record in found.posterior.problem.records}
+    """Write a posterior from the exploring pushes and some of `more`."""
+    refined = posterior.refined
+    used = {id(record) for record in posterior.problem.records}
     np.savez_compressed(
-        folder / f"{prefix}posterior.npz",
+        path,
         u=refined.u,
         sigma=refined.errors.sigma,
         drift=refined.errors.drift,
         weight=refined.weight,
         information=refined.information,
         evidence=refined.evidence,
-        history=[[step.simulations, step.seconds, step.error] for step in found.history],
-        method=found.method,
         left_out=np.array(sorted(refined.left_out), dtype=np.int64),
         used=np.array([i for i, record in enumerate(more) if id(record) in used], dtype=np.int64),
+        **how,
     )
 
 
-def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord, ...]) -> Found:
-    """Read what was identified from the exploring pushes and some of `more`."""
-    if not done.records:
-        return load_model(folder / f"{prefix}model.json")[0]
+def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> Posterior:
+    """Read a posterior from the exploring pushes and some of `more`."""
     assert done.grid is not None
-    with _arrays(folder / f"{prefix}posterior.npz") as saved:
+    with _arrays(path) as saved:
         records = (*done.records, *(more[i] for i in saved["used"].tolist()))
         left_out = frozenset(saved["left_out"].tolist())
         problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out)
@@ -148,15 +157,7 @@ def _read_found(folder: Path, prefix: str, done: Outcome, more: tuple[PushRecord
             float(saved["evidence"]),
             left_out,
         )
-        return Identification(
-            problem.model(refined.u),
-            problem.finger_at(refined.u),
-            Posterior(problem, refined),
-            tuple(
-                Step(round(n), seconds, error) for n, seconds, error in saved["history"].tolist()
-            ),
-            str(saved["method"]),
-        )
+        return Posterior(problem, refined)
 
 
 def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
@@ -187,14 +188,17 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
         "error": found.error,
         "simulations": found.simulations,
     }
-    for name in ("followed.csv", "followed.json"):  # of a run stopped while it wrote them
+    for name in ("followed.csv", "followed.json"):  # of a run interrupted while writing them
         (folder / name).unlink(missing_ok=True)
-    # Of a push under which the object fell a log holds what it did on the table.
+    # The log holds what the object did on the table, even if it fell in the end.
     kept = [_marked(record, fell=False) for record in found.records]
     noise = kept[0].noise if kept else None
     log = PushLog(tuple(kept), done.grid, done.finger.radius, noise, provenance=how)
     log.save(folder / "followed.csv")
-    _write_found(folder, "followed_", found.found, done, found.records)
+    save(found.belief, folder / "followed_model.json")
+    if found.belief.posterior is not None:
+        path = folder / "followed_posterior.npz"
+        _write_posterior(path, found.belief.posterior, found.records, {})
 
 
 def _read_follow(folder: Path, done: Outcome) -> Read:
@@ -204,6 +208,10 @@ def _read_follow(folder: Path, done: Outcome) -> Read:
     records = log.records
     if end is End.FELL:
         records = (*records[:-1], _marked(records[-1], fell=True))
+    belief = load_belief(folder / "followed_model.json")
+    if done.records:
+        posterior = _read_posterior(folder / "followed_posterior.npz", done, records)
+        belief = replace(belief, posterior=posterior)
     followed = Followed(
         end,
         how["detail"],
@@ -211,7 +219,7 @@ def _read_follow(folder: Path, done: Outcome) -> Read:
         np.array(how["pose"]),
         how["error"],
         records,
-        _read_found(folder, "followed_", done, records),
+        belief,
         how["simulations"],
     )
     return Read(followed, {"followed": followed})
@@ -236,8 +244,8 @@ def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:
 
 
 def _read_grasp(folder: Path, done: Outcome) -> Read:
-    told = read_json(folder / "grasp.json", kind="grasp")
-    grasp = Grasp(told["held"], told["raised"])
+    read = read_json(folder / "grasp.json", kind="grasp")
+    grasp = Grasp(read["held"], read["raised"])
     return Read(grasp, {"grasp": grasp})
 
 
@@ -261,12 +269,12 @@ _READERS: Mapping[Phase, Callable[[Path, Outcome], Read]] = {
 
 
 def write_phase(folder: Path, phase: Phase, found: Any, done: Outcome) -> None:
-    """Write what a phase found to a folder, given all that came before."""
+    """Write the result of a phase to a folder, given the outcome of the previous ones."""
     _WRITERS[phase](folder, found, done)
 
 
 def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
-    """Read what a phase found, given all that came before."""
+    """Read the result of a phase, given the outcome of the previous ones."""
     try:
         return _READERS[phase](folder, done)
     except PushwiseError:

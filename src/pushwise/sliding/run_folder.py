@@ -1,21 +1,21 @@
-"""`RunFolder`: a run of `slide` in files, phase by phase, that can be stopped at any moment.
+"""`RunFolder`: a run of `slide` in files, phase by phase, that can be interrupted at any moment.
 
-    run.json       settings, finished phases with their seconds, exploring pushes made and the
-                   seconds they took, the state of a simulated world
-    grid.json      look: the cells; cloud.npz: the cloud they were made of, and the pose
+    run.json       options, durations of finished phases, number and duration of the exploring
+                   pushes, the state of a simulated world
+    grid.json      look: the cells; cloud.npz: the point cloud they were made from, and the pose
     log.csv        explore: the pushes, each as soon as it is made; log.json: their header
-    model.json     identify: the model; posterior.npz: how well it is known
-    goal.json      plan: the goal and the next best ones; plan.json: the way
-    followed.csv   follow: the pushes on the way; followed.json: their header, and how it ended;
-                   followed_model.json, followed_posterior.npz: what is known with them
+    model.json     identify: the model; posterior.npz: its posterior
+    goal.json      plan: the goal and the next best ones; plan.json: the plan
+    followed.csv   follow: the pushes to the goal; followed.json: their header, and how it ended;
+                   followed_model.json, followed_posterior.npz: the belief in the end
     grasp.json     grasp
-    outcome.json   the verdict
+    outcome.json   the outcome
     report.html    the run as a page; maps.png, plan.png: its pictures
     object.*       the model for other simulators: MJCF (xml), URDF, SDF
 
-`run.json` is replaced at once after the others are complete: what it does not know of was never
-finished, and is done again. A run goes on with what it reads back from its files, so that one
-that was stopped goes on exactly as one that was not.
+`run.json` is replaced atomically once the other files are complete: a phase that it does not list
+was never finished and is repeated. A run always continues with what it reads back from its files,
+so that an interrupted run ends exactly as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -34,10 +34,12 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
+from pushwise.planning.options import PlanOptions
+from pushwise.progress import Progress
 from pushwise.records.log import PushLog
 from pushwise.records.log_file import LogWriter
-from pushwise.records.record import PushRecord
-from pushwise.sliding.outcome import Outcome, Phase, Settings
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_json, read_phase, write_json, write_phase
 from pushwise.sliding.slide import Journal
 from pushwise.worlds.world import World
@@ -46,7 +48,7 @@ __all__ = ["RunFolder", "facts", "load_run"]
 
 T = TypeVar("T")
 
-_FILES = (  # but for run.json
+_FILES = (  # except run.json
     "grid.json",
     "cloud.npz",
     "log.csv",
@@ -72,17 +74,17 @@ _FILES = (  # but for run.json
 
 @runtime_checkable
 class Restorable(Protocol):
-    """A world that can go back to where it was; a real one simply is there."""
+    """A world whose state can be restored; a real world keeps its own."""
 
     def state(self) -> dict[str, Any]:
-        """Return all that decides what happens next."""
+        """Return everything that determines what happens next."""
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go back to a state."""
+        """Restore a state."""
 
 
 class RunFolder(Journal):
-    """A journal that is kept in a folder."""
+    """A journal kept in a folder."""
 
     def __init__(
         self,
@@ -90,14 +92,16 @@ class RunFolder(Journal):
         about: Mapping[str, Any],
         *,
         force: bool = False,
-        tell: Callable[[Phase, str], None] | None = None,
     ) -> None:
-        """Choose a folder, new or of a run that was stopped.
+        """Choose a folder: a new one, or that of an interrupted run.
 
-        about: which object and world, and whatever else makes this run different from others.
-        force: overwrite a run with other settings, or a finished one.
+        Args:
+            path: The folder.
+            about: Names of object and world, and anything else that identifies this run.
+            force: Overwrite a run with other options, or a finished one.
+
         """
-        super().__init__(tell)
+        super().__init__()
         self.path = Path(path)
         self._about = dict(about)
         self._force = force
@@ -106,12 +110,12 @@ class RunFolder(Journal):
         self._run: dict[str, Any] = {}
 
     def begin(self, world: World, start: Outcome) -> None:
-        """Take the run up where it was stopped, or begin it."""
+        """Resume an interrupted run, or begin a new one."""
         self._world, self._done = world, start
-        wanted = _described(self._about, start)
-        before = _taken(self.path, wanted, force=self._force)
+        described = _described(self._about, start)
+        before = _taken(self.path, described, force=self._force)
         if before is None:
-            self._run = {**wanted, "phases": {}, "pushes": 0, "pushing": 0.0, "world": None}
+            self._run = {**described, "phases": {}, "pushes": 0, "pushing": 0.0, "world": None}
             self._begin_anew()
             return
         self._run = before
@@ -126,7 +130,7 @@ class RunFolder(Journal):
             self.records.extend(PushLog.load(self.path / "log.csv"))
 
     def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
-        """Do what a phase does and keep it, or read what it found before."""
+        """Carry out a phase and keep its result, or read the result of an earlier session."""
         assert self._done is not None
         if phase not in self._run["phases"]:
             found = super().carry_out(phase, do)
@@ -137,13 +141,14 @@ class RunFolder(Journal):
         self._done = replace(self._done, **read.fields)
         return cast("T", read.value)
 
-    def explored(self, record: PushRecord) -> None:
-        """Append a push to the log."""
-        super().explored(record)
+    def explored(self, news: Progress) -> None:
+        """Append an exploring push to the log."""
+        super().explored(news)
         assert self._done is not None
+        record = self.records[-1]
         log = self.path / "log.csv"
         if len(self.records) == 1:
-            for name in ("log.csv", "log.json"):  # of a run stopped before its first push
+            for name in ("log.csv", "log.json"):  # of a run interrupted before its first push
                 (self.path / name).unlink(missing_ok=True)
             PushLog((), self._done.grid, self._done.finger.radius, record.noise).save(log)
         with LogWriter(log) as writer:
@@ -153,11 +158,11 @@ class RunFolder(Journal):
         self._commit()
 
     def end(self, outcome: Outcome) -> None:
-        """Write the verdict."""
+        """Write the outcome."""
         write_json(self.path / "outcome.json", {"kind": "outcome", **facts(outcome)})
 
     def _cut_log(self) -> None:
-        """Cut off the log what was never noted: a push that was written in part or in whole."""
+        """Remove a push from the log that `run.json` does not count."""
         path = self.path / "log.csv"
         with LogWriter(path) as writer:
             more = writer.pushes > self._run["pushes"]
@@ -165,15 +170,15 @@ class RunFolder(Journal):
             LogWriter(path, drop_last=True).close()
 
     def _commit(self) -> None:
-        """Note what is finished, and where the object is."""
+        """Write what is finished, and the state of the world."""
         if isinstance(self._world, Restorable):
             self._run["world"] = self._world.state()
         write_json(self.path / "run.json", self._run)
 
     def _begin_anew(self) -> None:
-        """Make the folder, or remove what a run left in it; nothing else is touched.
+        """Make the folder, or remove the files of an earlier run; nothing else is touched.
 
-        The note comes first: stopped amid the removal, the folder still is that of a new run.
+        `run.json` is written first, so that an interrupted removal leaves the folder of a new run.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -192,7 +197,7 @@ def load_run(path: Path | str) -> Outcome:
     run = read_json(path / "run.json", kind="run")
     with _complete(path / "run.json"):
         outcome = Outcome(
-            Settings(**run["settings"]),
+            _options(run["settings"]),
             Table(run["table"]),
             Finger(**run["finger"]),
             Prior(**run["prior"]),
@@ -212,7 +217,7 @@ def load_run(path: Path | str) -> Outcome:
 
 @contextmanager
 def _complete(file: Path) -> Iterator[None]:
-    """Name the file whose fields are missing, unknown or of the wrong kind."""
+    """Name the file whose fields are missing, unknown or of the wrong type."""
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
@@ -223,10 +228,10 @@ def _complete(file: Path) -> Iterator[None]:
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome in short, for machines; SI units.
+    """Return the outcome in brief, as JSON-compatible values in SI units.
 
-    The goal is the one that counted in the end. How likely a fall is there is null where nobody
-    knows: where nothing was learned, and for a goal chosen on the way.
+    The goal is the last one. Its fall probability is null where it is unknown: where nothing was
+    learned, and for a goal that was chosen later.
     """
     first, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
     goal = followed.goal if followed else first.pose if first else None
@@ -247,25 +252,35 @@ def facts(outcome: Outcome) -> dict[str, Any]:
 
 
 def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
-    """Return all that makes a run what it is, as JSON holds it."""
-    settings = {
+    """Return everything that determines a run, as JSON-compatible values."""
+    settings = asdict(start.options)
+    settings |= settings.pop("plan")
+    described = {
         "about": dict(about),
         "pushwise": __version__,
-        "settings": asdict(start.settings),
+        "settings": settings,
         "table": start.table.polygon.tolist(),
         "finger": asdict(start.finger),
         "prior": asdict(start.prior),
     }
-    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **settings})))
+    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **described})))
 
 
-def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, Any] | None:
-    """Return the run that a folder holds, None to begin a new one.
+def _options(settings: Mapping[str, Any]) -> SlideOptions:
+    """Return the options that `_described` wrote, those of planning among the others."""
+    names = [each.name for each in fields(PlanOptions)]
+    planning = PlanOptions(**{name: settings[name] for name in names if name in settings})
+    others = {name: value for name, value in settings.items() if name not in names}
+    return SlideOptions(**others, plan=planning)
 
-    Another run's folder is refused unless `force`, one without a run always.
+
+def _taken(path: Path, described: Mapping[str, Any], *, force: bool) -> dict[str, Any] | None:
+    """Return the run that a folder holds; None to begin a new one.
+
+    The folder of another run is refused without `force`, and one without a run always.
     """
     note = path / "run.json"
-    # A run stopped before its first note was whole has done nothing else.
+    # A run interrupted while it first wrote run.json has done nothing else.
     if not path.exists() or (path.is_dir() and {*os.listdir(path)} <= {unfinished(note).name}):
         return None
     if not note.exists():
@@ -273,7 +288,7 @@ def _taken(path: Path, wanted: Mapping[str, Any], *, force: bool) -> dict[str, A
     run = read_json(note, kind="run")
     if force:
         return None
-    for name, want in wanted.items():
+    for name, want in described.items():
         have = run.get(name)
         if have == want:
             continue

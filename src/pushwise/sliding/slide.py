@@ -1,8 +1,8 @@
 """`slide`: take an unknown object to the table's edge and grasp it there (Algorithm 3).
 
-Look, play with it, identify it, choose a goal where it does not fall, plan, push, grasp. Each
-phase goes through a `Journal`; `run_folder.RunFolder` is one that keeps what a phase found in
-files, and gives it back when a run is taken up again.
+The phases are: look, explore, identify, plan, follow, grasp. Each goes through a `Journal`;
+`run_folder.RunFolder` is a journal that keeps the results of the phases in files, so that a run
+can be interrupted and resumed.
 """
 
 from __future__ import annotations
@@ -16,94 +16,93 @@ import numpy as np
 from pushwise.checks import counted
 from pushwise.compilation import working_clock
 from pushwise.errors import PushwiseError
+from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
-from pushwise.planning.goals import Goal, choose_goal, first_with_a_way
+from pushwise.planning.goals import Goal, choose_goal, first_reachable
 from pushwise.planning.plan import Plan, plan
+from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
 from pushwise.shape.scan_options import ScanOptions
-from pushwise.sliding.explore import explore
-from pushwise.sliding.follow import End, Followed, follow
-from pushwise.sliding.outcome import Found, Outcome, Phase, Settings, Target
+from pushwise.sliding.explore import Unexplored, explore
+from pushwise.sliding.follow import LONGEST_PLAN, End, Followed, follow
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World
 
-__all__ = ["Journal", "safest", "slide"]
+__all__ = ["ChooseGoal", "Journal", "safest", "slide"]
 
 T = TypeVar("T")
 
-Choose = Callable[[Found, Table, Settings, Array], Goal]
-"""Chooses a goal for what is known of an object, on a table, as asked, from a pose (3,)."""
+ChooseGoal = Callable[[Belief, Table, SlideOptions, Array], Goal]
+"""Chooses a goal for an object that is now at a pose (3,)."""
 
-_AROUND = 0.05  # m around the object of which the cloud is kept
-_TIME_LIMIT = 20.0  # s; plans take one or two, only a planner that finds nothing is stopped
-_TRIED = 3  # goals to which a way is looked for, and how often that is begun
+_AROUND = 0.05  # m around the object within which the point cloud is kept
+_TRIED = 3  # goals that a plan is searched for, and how often goals are chosen
 
 
 @runtime_checkable
 class Grasper(Protocol):
-    """A world that has a gripper, too."""
+    """A world that also has a gripper."""
 
     def grasp(self) -> Grasp:
-        """Grasp the object by what is over the edge, and lift it."""
+        """Grasp the object by the part that overhangs the edge, and lift it."""
 
 
 class Journal:
-    """Carries out the phases of a run one after the other, and tells of them."""
+    """Carries out the phases of a run one after the other, and reports them."""
 
-    def __init__(self, tell: Callable[[Phase, str], None] | None = None) -> None:
-        """Begin.
-
-        tell: called with a phase and some words, when it begins and when there is news.
-        """
-        self.tell: Callable[[Phase, str], None] = tell or (lambda phase, words: None)
+    def __init__(self) -> None:
+        """Start an empty journal."""
         self.seconds: dict[str, float] = {}
-        """How long each phase took, or has taken so far, with what it took before a stop [s]."""
+        """Duration of each phase so far, including the time before an interruption [s]."""
         self.records: list[PushRecord] = []
         """The exploring pushes made so far."""
+        self.progress: OnProgress = lambda news: None
+        """Called when a phase begins, and after each push."""
         self._began = working_clock()
 
     def begin(self, world: World, start: Outcome) -> None:
-        """Get ready for a run in a world: `start` holds settings, table, finger and prior."""
+        """Prepare a run in a world; `start` holds options, table, finger and prior."""
 
     def carry_out(self, phase: Phase, do: Callable[[], T]) -> T:
-        """Do what a phase does, and return what it found."""
-        self.tell(phase, "")
+        """Carry out a phase and return its result."""
+        self.progress(Progress(phase))
         self._began = working_clock() - self.seconds.get(phase, 0.0)
-        found = do()
+        result = do()
         self.seconds[phase] = self.elapsed()
-        return found
+        return result
 
     def elapsed(self) -> float:
-        """Return how long the phase that is carried out has taken so far [s]."""
+        """Return the duration of the current phase so far [s]."""
         return working_clock() - self._began
 
-    def explored(self, record: PushRecord) -> None:
-        """Take note of an exploring push."""
-        self.records.append(record)
-        self.tell(Phase.EXPLORE, f"push {len(self.records)}")
+    def explored(self, news: Progress) -> None:
+        """Record an exploring push, and report it."""
+        assert isinstance(news.result, PushRecord)
+        self.records.append(news.result)
+        self.progress(news)
 
     def end(self, outcome: Outcome) -> None:
-        """Take note of how it ended."""
+        """Record the outcome."""
 
 
-def safest(found: Found, table: Table, settings: Settings, pose: Array) -> Goal:
+def safest(belief: Belief, table: Table, options: SlideOptions, pose: Array) -> Goal:
     """Choose the safest goal for an object now at `pose` (3,), with the next best ones."""
     return choose_goal(
-        found,
+        belief,
         table,
-        overhang=settings.overhang,
-        grasp_width=settings.grasp_width,
-        max_fall_probability=settings.max_fall_probability,
+        overhang=options.overhang,
+        grasp_width=options.grasp_width,
         start=pose,
-        seed=settings.seed,
+        options=options.plan,
     )
 
 
@@ -111,25 +110,34 @@ def slide(
     world: World,
     table: Table,
     *,
-    settings: Settings | None = None,
+    options: SlideOptions = SlideOptions(),
     finger: Finger | None = None,
     prior: Prior | None = None,
-    choose: Choose = safest,
+    choose: ChooseGoal = safest,
     journal: Journal | None = None,
+    progress: OnProgress | None = None,
 ) -> Outcome:
-    """Slide the object of a world to the table's edge, where a hand can grasp it.
+    """Slide the object of a world to the table's edge, where a hand can grasp it (Algorithm 3).
 
-    finger: with the friction it is believed to have. prior: what is believed of the object.
-    choose: chooses the goal. journal: hears of each phase, and may know what some found already.
+    Args:
+        world: Where the object is seen, pushed and grasped.
+        table: The table it is on.
+        options: Number of exploring pushes, overhang and limits.
+        finger: The finger, with the friction it is assumed to have.
+        prior: What is believed about mass and friction before the first push.
+        choose: Chooses the goal; by default the safest one.
+        journal: Keeps the results of the phases, and may provide those of an interrupted run.
+        progress: Called when a phase begins, and after each push.
+
     """
     if prior is not None and prior.centre is not None:
         raise PushwiseError(
             "slide makes its grid from what it sees, so that no centre of mass can be stated in "
             "that grid's frame; leave the prior's centre out."
         )
-    asked = settings or Settings()
     run = journal or Journal()
-    done = Outcome(asked, table, finger or Finger(), prior or Prior())
+    run.progress = progress or run.progress
+    done = Outcome(options, table, finger or Finger(), prior or Prior())
     run.begin(world, done)
     do = run.carry_out
 
@@ -145,14 +153,15 @@ def slide(
     except PushwiseError as error:
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
-    found = do(Phase.IDENTIFY, lambda: _identified(done, grid))
-    done = replace(done, found=found)
+    learned = do(Phase.IDENTIFY, lambda: _identified(done, grid))
+    belief = learned.belief
+    done = replace(done, found=learned.found, belief=belief)
     try:
-        target = do(Phase.PLAN, lambda: _target(world, done, found, choose))
+        target = do(Phase.PLAN, lambda: _target(world, done, belief, choose))
     except PushwiseError as error:
         return ended(f"Not moved: {error}")
     done = replace(done, goal=target.goal, plan=target.plan)
-    followed = do(Phase.FOLLOW, lambda: _followed(world, done, found, target, choose, run))
+    followed = do(Phase.FOLLOW, lambda: _followed(world, done, belief, target, choose, run))
     done = replace(done, followed=followed)
     if not followed.reached:
         return ended(_not_there(followed))
@@ -167,7 +176,7 @@ def slide(
 
 
 def _look(world: World) -> tuple[Observation, CellGrid]:
-    """Look at the object and divide it into cells, in the frame whose pose the world tells."""
+    """Look at the object and divide it into cells, in the frame whose pose the world reports."""
     seen = world.observe()
     x, y, theta = seen.pose
     cos, sin = np.cos(theta), np.sin(theta)
@@ -186,109 +195,86 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
 def _explored(
     world: World, done: Outcome, seen: Observation, grid: CellGrid, run: Journal
 ) -> tuple[PushRecord, ...]:
-    """Make a few pushes that keep the object on the table."""
+    """Make a few random pushes that keep the object on the table."""
     return explore(
         world,
-        grid,
+        Unexplored(grid, done.table, done.finger, done.prior),
         seen.pose,
-        done.table,
-        done.finger,
-        pushes=done.settings.explore,
-        prior=done.prior,
-        seed=done.settings.seed,
+        pushes=done.options.explore,
+        seed=done.options.plan.seed,
         made=run.records,
-        on_push=run.explored,
+        progress=run.explored,
     )
 
 
-def _identified(done: Outcome, grid: CellGrid) -> Found:
-    """Learn from the pushes; without any, believe in the same stuff everywhere."""
+def _identified(done: Outcome, grid: CellGrid) -> Learned:
+    """Learn from the pushes; without any, assume uniform mass and friction."""
     if not done.records:
-        return uniform_model(grid, done.prior)
-    return identify(
-        grid, done.records, finger=done.finger, prior=done.prior, seed=done.settings.seed
-    )
+        return Learned(None, Belief.assuming(uniform_model(grid, done.prior), done.finger))
+    seed = done.options.plan.seed
+    found = identify(grid, done.records, finger=done.finger, prior=done.prior, seed=seed)
+    return Learned(found, found.belief)
 
 
-def _target(
-    world: World,
-    done: Outcome,
-    found: Found,
-    choose: Choose,
-) -> Target:
-    """Choose the best goal that there is a way to."""
-    asked = done.settings
+def _target(world: World, done: Outcome, belief: Belief, choose: ChooseGoal) -> Target:
+    """Choose the best goal that a plan can be found for."""
+    options = replace(done.options.plan, max_pushes=LONGEST_PLAN)
     pose = world.observe().pose
-    best = choose(found, done.table, asked, pose)
+    best = choose(belief, done.table, done.options, pose)
     goals = (best, *best.alternatives)
 
-    def way_to(goal: Array) -> Plan:
-        return plan(
-            found,
-            pose,
-            goal,
-            done.table,
-            finger=_finger(found, done.finger),
-            tolerance=asked.tolerance,
-            max_fall_probability=asked.max_fall_probability,
-            time_limit=_TIME_LIMIT,
-            seed=asked.seed,
-        )
+    def plan_to(goal: Array) -> Plan:
+        return plan(belief, pose, goal, done.table, options=options)
 
-    at, way = first_with_a_way(goals[:_TRIED], way_to)
-    return Target(replace(goals[at], alternatives=goals[at + 1 :]), way)
+    at, planned = first_reachable(goals[:_TRIED], plan_to)
+    return Target(replace(goals[at], alternatives=goals[at + 1 :]), planned)
 
 
 def _followed(
     world: World,
     done: Outcome,
-    found: Found,
+    belief: Belief,
     target: Target,
-    choose: Choose,
+    choose: ChooseGoal,
     run: Journal,
 ) -> Followed:
     """Push, look and plan again until the object is at the goal.
 
-    What the pushes on the way tell may make the goal unsafe, or a push may end where no way leads
-    there: then a goal is chosen again.
+    What the pushes reveal may make the goal unsafe, or a push may end where no plan leads there:
+    then another goal is chosen.
     """
-    asked = done.settings
+    asked = done.options.plan
     records: tuple[PushRecord, ...] = ()
     simulations = 0
     for left in reversed(range(_TRIED)):
         end = follow(
             world,
-            found,
+            belief,
             target.goal.pose,
             done.table,
-            finger=_finger(found, done.finger),
-            tolerance=asked.tolerance,
-            max_pushes=asked.max_pushes - len(records),
-            max_fall_probability=asked.max_fall_probability,
-            time_limit=_TIME_LIMIT,
-            seed=asked.seed + len(records),
-            on_push=lambda record, left: run.tell(Phase.FOLLOW, f"{left * 1e3:.0f} mm to go"),
+            finger=belief.finger,
+            options=replace(
+                asked,
+                max_pushes=asked.max_pushes - len(records),
+                seed=asked.seed + len(records),
+            ),
+            progress=run.progress,
         )
         records += end.records
         simulations += end.simulations
         made = replace(end, records=records, simulations=simulations)
         if end.end is not End.OUT_OF_REACH or not left:
             break
-        found = end.found
+        belief = end.belief
         try:
-            target = _target(world, done, found, choose)
+            target = _target(world, done, belief, choose)
         except PushwiseError as error:
             return replace(made, detail=str(error))
     return made
 
 
-def _finger(found: Found, believed: Finger) -> Finger:
-    """Return the finger as identified, or as believed."""
-    return found.finger if isinstance(found, Identification) else believed
-
-
 def _not_there(followed: Followed) -> str:
-    """Say how it ended short of the goal."""
+    """Return a sentence on how it ended without reaching the goal."""
     made = counted(len(followed.records), "push", "pushes")
     detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
     return (

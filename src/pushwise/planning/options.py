@@ -1,0 +1,52 @@
+"""`PlanOptions`: what planning may be asked for, with one set of defaults.
+
+The command line shows the defaults in its help, so that nothing slow is imported here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pushwise.errors import PushwiseError
+
+__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PlanOptions"]
+
+METHODS = ("batch", "gradient", "exhaustive")
+"""Names of the contact searches: ours with the fewest pushes, the paper's Algorithm 2, and the
+exhaustive search that the paper compares it with."""
+
+OVERHANG = 0.05
+"""How far a part must extend beyond the table's edge at a goal, by default [m]."""
+
+GRASP_WIDTH = 0.3
+"""How wide that part may be along the edge, by default [m]."""
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """Options of `plan`, `follow`, `choose_goal` and `slide`."""
+
+    method: str = "batch"
+    """Contact search: "batch" (fewest pushes), "gradient" (Algorithm 2) or "exhaustive"."""
+    tolerance: float = 0.01
+    """Mean distance of the cells from the goal at which it counts as reached [m]."""
+    max_pushes: int = 40
+    """Maximum number of pushes."""
+    max_fall_probability: float = 0.01
+    """Maximum fall probability at the goal and along the path."""
+    time_limit: float = 20.0
+    """Time for each plan [s], kept within a tenth; compilation is not counted."""
+    seed: int = 0
+    """Random seed."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        from pushwise.checks import non_negative_integer, positive_number, probability
+
+        if self.method not in METHODS:
+            raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
+        for name in ("tolerance", "time_limit"):
+            positive_number(name, getattr(self, name))
+        for name in ("max_pushes", "seed"):
+            non_negative_integer(name, getattr(self, name))
+        probability("max_fall_probability", self.max_fall_probability)
