@@ -23,7 +23,7 @@ def candidates(count):
 records = [world.push(candidates(1)[0])]
 for _ in range(3):
     found = pw.identify(thing.grid, records)
-    best = pw.next_push(found, candidates(20), world.observe().pose)[0]
+    best = pw.next_push(found.belief, candidates(20), world.observe().pose)[0]
     known = 1e3 * np.sqrt(np.trace(found.posterior.centre_of_mass_covariance))
     print(f"centre of mass known to {known:.1f} mm; the next push promises", end=" ")
     print(f"{1e3 * best.centre_std:.1f} mm")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pushwise.errors import PushwiseError, SimulationError
     from pushwise.identification.belief import Belief
     from pushwise.identification.identify import identify
+    from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
@@ -50,6 +51,7 @@ __all__ = [
     "PushRecord",
     "PushwiseError",
     "Scan",
+    "SearchOptions",
     "SimulationError",
     "Table",
     "Trajectory",
@@ -92,6 +94,7 @@ _HOMES = {
     "PushRecord": "pushwise.records.record",
     "PushwiseError": "pushwise.errors",
     "Scan": "pushwise.shape.scan",
+    "SearchOptions": "pushwise.identification.methods.task",
     "SimulationError": "pushwise.errors",
     "Table": "pushwise.physics.model",
     "Trajectory": "pushwise.physics.simulate",

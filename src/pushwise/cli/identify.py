@@ -58,19 +58,22 @@ def identify(
     check_outputs(output, plot, force=force)
     if unbounded_friction and friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
-    if finger_height > 0.0 and method in ("convex", "autograd"):
-        raise PushwiseError(
-            f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
-        )
     from pushwise.identification.holdout import end_distance, split, uniform_model
-    from pushwise.identification.identify import UNLIMITED, stopped_at
     from pushwise.identification.identify import identify as run
+    from pushwise.identification.identify import stopped_at
+    from pushwise.identification.methods.registry import method_named
+    from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.prior import Prior
     from pushwise.model_files import load_grid, save
     from pushwise.physics.push import Finger
     from pushwise.records.log import load_logs
     from pushwise.show.status_line import Identifying
 
+    chosen = method_named(method)
+    if finger_height > 0.0 and not chosen.simulates_contact:
+        raise PushwiseError(
+            f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
+        )
     cells = load_grid(grid)
     highest = float(cells.heights.max())
     if finger_height > highest:
@@ -86,7 +89,7 @@ def identify(
     prior = Prior(centre=centre)
     if unbounded_friction or friction_spread is not None:
         prior = replace(prior, friction_spread=friction_spread)
-    with Identifying(budget=None if method in UNLIMITED else budget) as progress:
+    with Identifying(budget=budget if chosen.needs_budget else None) as progress:
         try:
             found = run(
                 cells,
@@ -94,9 +97,8 @@ def identify(
                 method=method,
                 finger=finger,
                 prior=prior,
-                budget=budget,
-                seed=seed,
-                callback=progress.update,
+                search=SearchOptions(budget=budget, seed=seed),
+                progress=progress.update,
             )
         except KeyboardInterrupt:
             found = None

@@ -17,6 +17,7 @@ from pushwise.experiments.rows import Row, markdown, mean, numbers, where, with_
 from pushwise.experiments.sweep import conduct
 from pushwise.experiments.trials import end_error, push_object
 from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
 
 __all__ = ["report", "rows_of", "run", "settings_of"]
@@ -70,7 +71,7 @@ def rows_of(setting: Row) -> list[Row]:
         learn[:pushes],
         method=method,
         finger=Finger(),
-        seed=model + 1000 * split,
+        search=SearchOptions(seed=model + 1000 * split),
     )
     off = found.model.centre_of_mass - trial.truth.model.centre_of_mass
     return [

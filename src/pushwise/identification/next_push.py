@@ -1,4 +1,4 @@
-"""Which push to make next: the one that tells most about the centre of mass."""
+"""Which push to make next: the one that reveals most about the centre of mass."""
 
 from __future__ import annotations
 
@@ -10,41 +10,51 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError, SimulationError
+from pushwise.identification.belief import Belief
 from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.noise import whitened
 from pushwise.identification.problem import Problem
-from pushwise.identification.result import Identification
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
 from pushwise.records.record import PushRecord
 
 __all__ = ["RankedPush", "next_push"]
 
-SAMPLES = 20  # poses that would be seen of a push
+SAMPLES = 20  # poses that would be observed of a push
 
 
 class RankedPush(NamedTuple):
-    """A push and how well the centre of mass would be known after it."""
+    """A push, and how well the centre of mass would be known after it."""
 
     push: Push
     centre_std: float
-    """Root of the summed variances of the centre of mass [m]."""
+    """Root of the sum of the variances of the centre of mass [m]."""
 
 
 def next_push(
-    found: Identification, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
+    belief: Belief, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
 ) -> list[RankedPush]:
-    """Rank pushes of the object at a pose (3,), most telling first.
+    """Rank pushes by what they would reveal about the centre of mass, most informative first.
 
-    Each is simulated with the model found; its Jacobian says how the posterior would shrink
-    (the linear picture, whatever the outcome). Pushes that cannot be simulated are left out.
+    Each push is simulated with the most probable model. Its Jacobian shows how the posterior would
+    shrink, to first order whatever the outcome. Pushes that cannot be simulated are left out.
+
+    Args:
+        belief: What is known so far, as `identify` found it.
+        candidates: The pushes to choose from.
+        pose: Pose of the object before the push [m, m, rad], shape (3,).
+
     """
     if not candidates:
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
     start = finite_array("pose", pose, (3,))
-    posterior = found.posterior
-    # All unknowns but the starts of the pushes made; a set-up in doubt comes last.
-    first = 2 * found.model.grid.n_cells + 1
+    posterior = belief.posterior
+    if posterior is None:
+        raise PushwiseError(
+            "next_push needs the belief of an identification; this one has no posterior."
+        )
+    # All unknowns except the starts of the pushes made; a set-up in doubt comes last.
+    first = 2 * belief.model.grid.n_cells + 1
     setup = NUISANCES if posterior.problem.calibrates else 0
     known = np.r_[:first, posterior.problem.unknowns - setup : posterior.problem.unknowns]
     here = np.r_[:first, first + 3 : first + 3 + setup]  # the same, of the new push alone
@@ -54,20 +64,19 @@ def next_push(
         t = np.linspace(0.0, push.duration, SAMPLES + 1)
         try:
             path = simulate(
-                found.model,
+                belief.model,
                 push,
                 start,
-                finger=found.finger,
+                finger=belief.finger,
                 until=push.duration,
                 physics=posterior.problem.physics,
             )
             problem = Problem(
-                found.model.grid,
+                belief.model.grid,
                 [PushRecord(push, t, path.pose_at(t))],
                 posterior.problem.finger,
                 posterior.problem.prior,
-                checked=False,
-                anisotropy=posterior.problem.anisotropy,
+                posterior.problem.physics,
             )
             u = np.zeros(problem.unknowns)
             u[here] = posterior.refined.u[known]
@@ -77,7 +86,7 @@ def next_push(
             J = J.reshape(-1, problem.unknowns)
         except SimulationError:
             continue
-        # The new start is one more unknown: as well known as any observed pose.
+        # The new start is one more unknown, known as well as any observed pose.
         wide = np.eye(problem.unknowns)
         wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
         seen = J @ wide @ J.T + np.eye(len(J))

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+import rich.progress
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from pushwise.physics.model import ObjectModel
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rich.progress import Progress
     from rich.status import Status
 
-    from pushwise.identification.result import Step
-    from pushwise.physics.model import ObjectModel
+    from pushwise.progress import Progress
 
 __all__ = ["Identifying", "Line"]
 
@@ -25,7 +26,7 @@ __all__ = ["Identifying", "Line"]
 class Line:
     """Shows what Rich draws for as long as a `with` block runs, whatever ends it."""
 
-    def __init__(self, drawn: Progress | Status) -> None:
+    def __init__(self, drawn: rich.progress.Progress | Status) -> None:
         """Prepare a line."""
         self._drawn = drawn
 
@@ -45,13 +46,13 @@ class Line:
 
 
 class Identifying(Line):
-    """A line on stderr while `identify` runs; `update` is its callback."""
+    """A line on stderr while `identify` runs; `update` is its `progress`."""
 
     def __init__(self, *, budget: float | None) -> None:
         """Prepare a line; budget: how many simulations there will be, None when unknown."""
         console = Console(stderr=True)
         bar = [BarColumn()] if budget is not None else [SpinnerColumn()]
-        self._progress = Progress(
+        self._progress = rich.progress.Progress(
             *bar,
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
@@ -62,25 +63,22 @@ class Identifying(Line):
         )
         super().__init__(self._progress)
         self._task = self._progress.add_task("Identifying", total=budget)
-        self._step: Step | None = None
+        self._news: Progress | None = None
         self.best: ObjectModel | None = None
-        """The model with the least error so far."""
+        """The best model so far."""
 
-    def update(self, step: Step, model: ObjectModel) -> None:
-        """Take note of a step, and of its model when it is the best."""
-        if self._step is None or step.error < self._step.error:
-            self._step, self.best = step, model
+    def update(self, news: Progress) -> None:
+        """Show the news, and keep the best model."""
+        if isinstance(news.result, ObjectModel) and news.result is not self.best:
+            self._news, self.best = news, news.result
         self._progress.update(
             self._task,
-            completed=step.simulations,
-            description=f"{step.simulations} simulations, error {1e3 * step.error:.1f} mm",
+            completed=news.done,
+            description=f"{news.done} simulations, {news.text}",
         )
 
     def words(self) -> str:
         """Return how good the best model is."""
-        if self._step is None:
-            return "of which nothing is known"
-        return (
-            f"after {self._step.simulations} simulations, "
-            f"{1e3 * self._step.error:.1f} mm from the observed poses"
-        )
+        if self._news is None:
+            return "before any simulation"
+        return f"after {self._news.done} simulations, {self._news.text}"

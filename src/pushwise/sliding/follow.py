@@ -206,5 +206,5 @@ def _identified_again(found: Identification, records: list[PushRecord]) -> Ident
         [*problem.records, *new],
         finger=problem.finger,
         prior=problem.prior,
-        anisotropy=problem.anisotropy,
+        physics=problem.physics,
     )

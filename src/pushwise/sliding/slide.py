@@ -18,6 +18,7 @@ from pushwise.checks import counted
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
 from pushwise.physics.model import Table
@@ -204,7 +205,11 @@ def _identified(done: Outcome, grid: CellGrid) -> Found:
     if not done.records:
         return uniform_model(grid, done.prior)
     return identify(
-        grid, done.records, finger=done.finger, prior=done.prior, seed=done.settings.seed
+        grid,
+        done.records,
+        finger=done.finger,
+        prior=done.prior,
+        search=SearchOptions(seed=done.settings.seed),
     )
 
 

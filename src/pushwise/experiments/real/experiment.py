@@ -34,7 +34,7 @@ from pushwise.experiments.real.recordings import Recorded
 from pushwise.experiments.real.stated import given
 from pushwise.experiments.rows import load_rows, merge_rows
 from pushwise.identification.holdout import predicted_ends, uniform_model
-from pushwise.identification.methods.feet import laid
+from pushwise.identification.methods.feet import load_of_feet
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
@@ -68,7 +68,7 @@ class Row:
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
     """Return a model that stands on feet."""
-    weight = np.maximum(laid(grid, feet, shares), 1e-3 / grid.n_cells)
+    weight = np.maximum(load_of_feet(grid, feet, shares), 1e-3 / grid.n_cells)
     return ObjectModel(grid, 0.5 * weight / weight.sum(), 0.3)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from pushwise.experiments.real.data import RealSet, grid_over
 from pushwise.identification.calibration import Calibration
-from pushwise.identification.identify import identify
+from pushwise.identification.identify import average, identify
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification, average
+from pushwise.identification.result import Identification
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
 
