@@ -113,9 +113,9 @@ def test_identified_with_the_matrix_given() -> None:
         records.append(PushRecord(push, t, pose))
     seen = np.array([record.pose[-1] for record in records[10:]])
     errors = []
-    for anisotropy in (A, None):
-        found = identify(truth.grid, records[:10], anisotropy=anisotropy)
-        ends = predicted_ends(found.model, records[10:], found.finger, anisotropy=anisotropy)
+    for physics in (Physics(anisotropy=A), Physics()):
+        found = identify(truth.grid, records[:10], physics=physics)
+        ends = predicted_ends(found.model, records[10:], found.finger, physics=physics)
         errors.append(np.abs(ends - seen).mean())
     assert errors[0] < 0.2 * errors[1]
 

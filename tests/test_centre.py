@@ -6,8 +6,8 @@ import pytest
 import pushwise as pw
 from pushed import pushed
 from pushwise.errors import PushwiseError
-from pushwise.identification.centre import centre_off
 from pushwise.identification.holdout import end_distance
+from pushwise.identification.objective import centre_off
 from pushwise.identification.problem import Problem
 
 
@@ -40,8 +40,8 @@ def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     error, before = (end_distance(one.model, others, one.finger) for one in (found, alone))
     assert error < 0.2 * before
     assert 1 <= found.posterior.determined <= alone.posterior.determined == 2
-    assert found.posterior.centre_told < 0.3
-    assert found.statements()[0].endswith("to 1.0 mm; the pushes tell no more of it.")
+    assert found.posterior.centre_learned < 0.3
+    assert found.statements()[0].endswith("standard error 1.0 mm; the pushes add nothing to that.")
     assert found.facts()["centre_of_mass_stated"] == (x, y)
 
 
@@ -51,8 +51,8 @@ def test_pushes_tell_more_of_a_centre_that_is_stated_roughly() -> None:
     x, y = thing.model.centre_of_mass
     rough = pw.Prior(centre=(x + 0.004, y), centre_doubt=0.01)
     found = pw.identify(thing.grid, records, prior=rough)
-    assert found.posterior.centre_told > 0.5
-    assert "mm to 10.0 mm; with the pushes it is at" in found.statements()[0]
+    assert found.posterior.centre_learned > 0.5
+    assert "standard error 10.0 mm; together with the pushes, at" in found.statements()[0]
     vague = pw.Prior(centre=(x, y), centre_doubt=0.1)
     assert "not determined" in pw.identify(thing.grid, records[:1], prior=vague).statements()[0]
 

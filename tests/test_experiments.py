@@ -16,7 +16,7 @@ from pushwise.experiments.reporting import markdown, with_spread
 from pushwise.experiments.rows import Row, numbers, read_rows, where
 from pushwise.experiments.sweep import SweepOptions, compare, conduct
 from pushwise.experiments.trials import ModelHistory, push_object
-from pushwise.identification.result import Step
+from pushwise.progress import Progress
 
 NAME = "toothpaste"
 
@@ -126,12 +126,11 @@ def test_a_split_is_its_seed() -> None:
 
 
 def test_the_way_gives_the_best_so_far() -> None:
-    """Return the model with the least loss seen up to a number of simulations."""
+    """Return the best model reported up to a number of simulations, but not the final one."""
     models = [push_object(NAME, 0).uniform for _ in range(4)]
     way = ModelHistory(models[0])
-    for at, error, model in ((2, 0.5, 1), (3, 0.7, 2), (9, 0.1, 3)):
-        way(Step(at, 0.0, error), models[model])
-    way(Step(9, 0.0, 0.1), models[0])
+    for at, model in ((2, 1), (3, 1), (9, 3), (9, 0)):
+        way(Progress("identify", done=at, result=models[model]))
     assert way.best(1) is models[0]
     assert way.best(2) is models[1]
     assert way.best(8) is models[1]

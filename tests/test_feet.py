@@ -6,10 +6,10 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import predicted_ends, uniform_model
-from pushwise.identification.methods.feet import _Stand, laid
+from pushwise.identification.identify import average
+from pushwise.identification.methods.feet import ThreeFeet, load_of_feet
 from pushwise.identification.methods.tempering import tempered
 from pushwise.identification.problem import Problem
-from pushwise.identification.result import average
 
 GRID = pw.CellGrid.from_outline([(-0.05, -0.05), (0.1, -0.05), (-0.05, 0.1)], cell_size=0.025)
 FINGER = pw.Finger(0.005, 0.3)
@@ -23,7 +23,7 @@ def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
     noise: of last positions [m]; ten times that of angles [rad].
     """
     rng, off = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    load = 1e-4 + laid(GRID, FEET, SHARES)
+    load = 1e-4 + load_of_feet(GRID, FEET, SHARES)
     model = pw.ObjectModel(GRID, load / load.sum(), 0.3)
     records = []
     for k in range(count):
@@ -40,7 +40,7 @@ def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
 def test_feet_are_found_and_averaged_with_cells() -> None:
     """Find feet from nine pushes, predict others; a mean of two loads is their mean."""
     records = _records(9, 0, noise=3e-4)
-    feet = pw.identify(GRID, records, method="feet", finger=FINGER, seed=1)
+    feet = pw.identify(GRID, records, method="feet", finger=FINGER, search=pw.SearchOptions(seed=1))
     load = feet.model.mass / feet.model.total_mass
     near = np.linalg.norm(GRID.centres[:, None] - FEET, axis=2).min(axis=1) < 0.03
     assert load[near].sum() > 0.6 > near.mean()
@@ -84,12 +84,12 @@ def test_feet_are_drawn_for_a_centre_near_the_rim() -> None:
     x, y = GRID.outline.mean(axis=0) * (1.0, 0.0) + (0.0, -0.0495)
     prior = pw.Prior(centre=(x, y), centre_doubt=0.01)
     problem = Problem(GRID, _records(2, 0), FINGER, prior)
-    stand = _Stand(problem, np.zeros(3))
-    points = stand.drawn(200, np.random.default_rng(0))
-    assert np.isfinite([stand.log_prior(point) for point in points]).all()
-    shares = np.array([stand._split(point)[1] for point in points])
+    feet = ThreeFeet(problem, np.zeros(3))
+    points = feet.draw(200, np.random.default_rng(0))
+    assert np.isfinite([feet.log_prior(point) for point in points]).all()
+    shares = np.array([feet.split(point)[1] for point in points])
     assert (shares > 0.0).all() and shares.sum(axis=1) == pytest.approx(1.0)
-    places = np.array([stand._split(point)[0] for point in points])
+    places = np.array([feet.split(point)[0] for point in points])
     centres = np.einsum("ij,ijk->ik", shares, places)
     off = (centres - prior.centre) / prior.centre_doubt
     assert off == pytest.approx(points[:, 6:8])
@@ -107,10 +107,10 @@ def test_forces_on_cells_are_refused() -> None:
 def test_feet_lie_on_the_cells_around_them() -> None:
     """Keep centroid and total of feet inside, and take the nearest cell at the rim."""
     places, shares = np.array([(-0.02, -0.01), (0.02, -0.02)]), np.array([0.25, 0.75])
-    load = laid(GRID, places, shares)
+    load = load_of_feet(GRID, places, shares)
     assert load.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(load @ GRID.centres, shares @ places, atol=1e-12)
-    rim = laid(GRID, np.array([(0.0999, -0.0499)]), np.array([1.0]))
+    rim = load_of_feet(GRID, np.array([(0.0999, -0.0499)]), np.array([1.0]))
     assert rim.sum() == pytest.approx(1.0)
 
 
@@ -128,7 +128,7 @@ def test_both_peaks_of_a_posterior_are_found() -> None:
         log_likelihood,
         rng,
         moves=4,
-        tick=lambda _: None,
+        after_level=lambda _: None,
     )
     right = points[:, 0] > 0.0
     assert 0.6 < right.mean() < 0.9
@@ -144,5 +144,5 @@ def test_nothing_possible_is_said() -> None:
             lambda _: -np.inf,
             np.random.default_rng(0),
             moves=1,
-            tick=lambda _: None,
+            after_level=lambda _: None,
         )

@@ -10,8 +10,9 @@ import pushwise as pw
 from pushed import NOISE, SIGMA, pushed
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
-from pushwise.identification.identify import METHODS
+from pushwise.identification.methods.registry import METHODS
 from pushwise.objects import Thing
+from pushwise.progress import Progress
 from pushwise.records.record import Noise
 from pushwise.sliding.random_push import draw_push
 
@@ -118,12 +119,13 @@ def test_measured_forces_tell_the_load_and_claim_no_more() -> None:
     assert abs(error) < 3.0 * found.posterior.total_mass_log_std[0]
     assert off_centre(found, thing)[1] <= 3.0
     said = found.statements()[1]
-    assert said.startswith(f"friction force {found.posterior.load.sum():.2f} N in all, known to ")
+    force = found.posterior.load.sum()
+    assert said.startswith(f"total friction force {force:.2f} N, standard error ")
     assert "total mass not determined" in said
     assert found.belief.total_mass_std is None
     # A method that does not fit forces knows nothing of them.
     rough = pw.identify(thing.grid, records, method="convex")
-    assert "not fitted by this method" in rough.statements()[1]
+    assert "this method does not fit forces" in rough.statements()[1]
     assert rough.belief.total_mass_std is None
 
 
@@ -208,23 +210,24 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     truth = pw.ObjectModel(grid, 0.05 * np.arange(1.0, grid.n_cells + 1.0), 0.4)
     world = pw.worlds.Ideal(truth, sensing=pw.worlds.Sensing(rate=10.0))
     record = world.push(pw.Push((-0.02, 0.02), (0.1, 0.0), 1.0))
-    steps: list[int] = []
+    news: list[Progress] = []
     twice = [
         pw.identify(
             grid,
             [record],
             method=method,
-            budget=6,
-            seed=3,
-            callback=lambda step, model: steps.append(step.simulations),
+            search=pw.SearchOptions(budget=6, seed=3),
+            progress=news.append,
         )
         for _ in range(2)
     ]
     assert isinstance(twice[0], pw.Identification)
     assert twice[0].method == method
-    assert steps
-    if method not in ("refine", "feet"):  # which end by themselves
-        assert twice[0].simulations <= 6
+    assert [step.simulations for one in twice for step in one.history] == [n.done for n in news]
+    assert all(one.stage == "identify" and one.text.startswith("error ") for one in news)
+    assert news[-1].result is twice[1].model
+    if METHODS[method].needs_budget:
+        assert twice[0].simulations <= news[0].total == 6
     np.testing.assert_array_equal(twice[0].model.mass, twice[1].model.mass)
     np.testing.assert_array_equal(twice[0].model.friction, twice[1].model.friction)
     assert method in twice[0].summary()
@@ -250,6 +253,8 @@ def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float)
     assert ranked[0].centre_std < left * doubt
     with pytest.raises(PushwiseError, match="no candidate pushes"):
         pw.next_push(found.belief, [])
+    with pytest.raises(PushwiseError, match="needs a belief with a posterior"):
+        pw.next_push(pw.Belief.certain(thing.model), [far])
 
 
 BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)], cell_size=0.02)
@@ -288,11 +293,15 @@ CELL_99 = pw.PushRecord(
             lambda: pw.identify(BOX, [FAR], method="magic"),
             "method must be one of refine, convex, feet, descent",
         ),
-        (lambda: pw.identify(BOX, [FAR], budget=0), "budget must be greater than zero"),
-        (lambda: pw.identify(BOX, [FAR], seed=-1), "seed must be zero or more"),
+        (
+            lambda: pw.identify(BOX, [FAR], physics=pw.Physics(load="rigid")),
+            "takes physics with load 'own' and friction 'coulomb'; got load 'rigid'",
+        ),
+        (lambda: pw.SearchOptions(budget=0), "budget must be greater than zero"),
+        (lambda: pw.SearchOptions(seed=-1), "seed must be zero or more"),
         (lambda: pw.Prior(max_friction=0.2), "max_friction must be above the typical friction"),
         (lambda: pw.Prior(mass=0.0), "prior mass must be greater than zero"),
-        (lambda: pw.Prior(mass_smooth=1.0), "mass_smooth must be a share from 0"),
+        (lambda: pw.Prior(mass_smooth=1.0), "mass_smooth must be at least 0 and below 1"),
         (lambda: pw.Prior(mass_length=0.0), "prior mass_length must be greater than zero"),
     ],
 )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pushwise.errors import PushwiseError, SimulationError
     from pushwise.identification.belief import Belief
     from pushwise.identification.identify import identify
+    from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
@@ -59,6 +60,7 @@ __all__ = [
     "RecordOptions",
     "Scan",
     "ScanOptions",
+    "SearchOptions",
     "SimulationError",
     "SlideOptions",
     "Table",
@@ -108,6 +110,7 @@ _HOMES = {
     "RecordOptions": "pushwise.sliding.record_pushes",
     "Scan": "pushwise.shape.scan",
     "ScanOptions": "pushwise.shape.scan_options",
+    "SearchOptions": "pushwise.identification.methods.task",
     "SimulationError": "pushwise.errors",
     "SlideOptions": "pushwise.sliding.options",
     "Table": "pushwise.physics.model",

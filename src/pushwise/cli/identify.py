@@ -21,7 +21,6 @@ from pushwise.cli.options import (
     takes_options,
 )
 from pushwise.errors import PushwiseError
-from pushwise.progress import Progress
 
 if TYPE_CHECKING:
     from pushwise.identification.prior import Prior
@@ -121,24 +120,27 @@ def identify(asked: IdentifyCommand) -> None:
     check_outputs(output, asked.plot, force=asked.force)
     if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
-    if asked.finger_height > 0.0 and method in ("convex", "autograd"):
-        raise PushwiseError(
-            f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
-        )
     from pushwise.checks import counted
     from pushwise.identification.holdout import end_distance, split, uniform_model
-    from pushwise.identification.identify import UNLIMITED, stopped_at
     from pushwise.identification.identify import identify as run
+    from pushwise.identification.identify import stopped_at
+    from pushwise.identification.methods.registry import method_named
+    from pushwise.identification.methods.task import SearchOptions
     from pushwise.model_files import load_grid, save
     from pushwise.records.log import load_logs
     from pushwise.show.status_line import Identifying
 
+    chosen = method_named(method)
+    if asked.finger_height > 0.0 and not chosen.simulates_contact:
+        raise PushwiseError(
+            f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
+        )
     cells = load_grid(asked.grid)
     asked.check_height(cells)
     log = load_logs(asked.logs, cells)
     learn, test = split(log, asked.holdout)
     finger, prior = asked.finger(log.finger_radius), asked.prior()
-    with Identifying(budget=None if method in UNLIMITED else asked.budget) as line:
+    with Identifying(budget=asked.budget if chosen.needs_budget else None) as line:
         try:
             found = run(
                 cells,
@@ -146,16 +148,8 @@ def identify(asked: IdentifyCommand) -> None:
                 method=method,
                 finger=finger,
                 prior=prior,
-                budget=asked.budget,
-                seed=asked.seed,
-                callback=lambda step, model: line.update(
-                    Progress(
-                        "identify",
-                        f"error {1e3 * step.error:.1f} mm",
-                        step.simulations,
-                        result=model,
-                    )
-                ),
+                search=SearchOptions(budget=asked.budget, seed=asked.seed),
+                progress=line.update,
             )
         except KeyboardInterrupt:
             found = None

@@ -20,6 +20,7 @@ from pushwise.experiments.rows import Row, grouped, numbers, where
 from pushwise.experiments.sweep import SweepOptions, conduct
 from pushwise.experiments.trials import ModelHistory, push_object
 from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
@@ -52,8 +53,8 @@ def rows_of(setting: Row) -> list[Row]:
         learn,
         method="descent",
         finger=Finger(),
-        budget=STEPS[-1] + 1,
-        callback=way,
+        search=SearchOptions(budget=STEPS[-1] + 1),
+        progress=way,
     )
     models = [
         trial.uniform,

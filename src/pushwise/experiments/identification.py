@@ -23,6 +23,8 @@ from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.experiments.trials import NOISE, ModelHistory, end_error, push_object
 from pushwise.identification.identify import identify
+from pushwise.identification.methods import registry
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
 
@@ -30,16 +32,8 @@ __all__ = ["METHODS", "rows_of", "run", "settings_of"]
 
 LEARN = 5  # pushes
 AFTER = (1, 2, 5, 10, 20, 30, 40, 50)  # simulations
-METHODS = (
-    "refine",
-    "descent",
-    "random",
-    "weighted",
-    "finite-differences",
-    "cma-es",
-    "nelder-mead",
-    "autograd",
-)
+# Ours, and all that search, as the paper's do.
+METHODS = ("refine", *(method.name for method in registry.METHODS.values() if method.needs_budget))
 AUTOGRAD_MODELS = 3  # ground truths per object, with one split: it is slow
 
 
@@ -66,7 +60,7 @@ def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
         for name in objects.names
         for model in range(models)
         for method in METHODS
-        if method != "autograd"
+        if not registry.METHODS[method].needs_forces
     ]
     settings += [
         _setting(part, name, model, 0, "refine")
@@ -101,7 +95,10 @@ def rows_of(setting: Row) -> list[Row]:
     truth = trial.truth.model
     # Automatic differentiation of single steps needs the forces during them.
     learn, test = trial.split(
-        LEARN, split, seed=[objects.names.index(name), model], forces=method == "autograd"
+        LEARN,
+        split,
+        seed=[objects.names.index(name), model],
+        forces=registry.METHODS[method].needs_forces,
     )
     if part == "ends":
         learn = [PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=NOISE) for r in learn]
@@ -111,8 +108,8 @@ def rows_of(setting: Row) -> list[Row]:
         learn,
         method=method,
         finger=Finger(),
-        seed=model + 1000 * split,
-        callback=way,
+        search=SearchOptions(seed=model + 1000 * split),
+        progress=way,
     )
     rows: list[Row] = []
     if part == "compare":

@@ -23,6 +23,7 @@ from pushwise.experiments.rows import Row, mean, numbers, where
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
 from pushwise.experiments.trials import end_error, push_object
 from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
 
 __all__ = ["report", "rows_of", "run", "settings_of"]
@@ -69,7 +70,7 @@ def rows_of(setting: Row) -> list[Row]:
         learn[:pushes],
         method=method,
         finger=Finger(),
-        seed=model + 1000 * split,
+        search=SearchOptions(seed=model + 1000 * split),
     )
     off = found.model.centre_of_mass - trial.truth.model.centre_of_mass
     return [

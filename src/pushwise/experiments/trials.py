@@ -16,11 +16,12 @@ from pushwise import objects
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification, Step
+from pushwise.identification.result import Identification
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger
 from pushwise.physics.simulate import simulate
+from pushwise.progress import Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.sliding.random_push import draw_push
 from pushwise.typing import Array
@@ -102,20 +103,22 @@ def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> 
 
 @dataclass
 class ModelHistory:
-    """A callback of `identify` that keeps the intermediate models."""
+    """A `progress` of `identify` that keeps the best models so far."""
 
     start: ObjectModel
-    steps: list[tuple[Step, ObjectModel]] = field(default_factory=list)
+    steps: list[tuple[int, ObjectModel]] = field(default_factory=list)
+    """How many simulations had been run, and the best model then."""
 
-    def __call__(self, step: Step, model: ObjectModel) -> None:
-        """Keep the model of a step."""
-        self.steps.append((step, model))
+    def __call__(self, news: Progress) -> None:
+        """Keep the best model so far."""
+        assert news.done is not None and isinstance(news.result, ObjectModel)
+        self.steps.append((news.done, news.result))
 
     def best(self, simulations: int) -> ObjectModel:
-        """Return the model with the least loss after some simulations; at first, the start."""
+        """Return the model with the least loss after some simulations; the start before any."""
         # The last step is the final result, not an intermediate model.
-        before = [s for s in self.steps[:-1] if s[0].simulations <= simulations]
-        return min(before, key=lambda s: s[0].error)[1] if before else self.start
+        before = [model for done, model in self.steps[:-1] if done <= simulations]
+        return before[-1] if before else self.start
 
     def errors(
         self, found: Identification, at: tuple[int, ...], records: list[PushRecord]

@@ -1,1 +1,1 @@
-"""Pushes to a model with a posterior; one method a file."""
+"""From pushes to a belief about the object; `methods` holds the ways to get there."""

@@ -1,14 +1,14 @@
-"""Where finger and object really were, against where a log says they were.
+"""Constant errors of a set-up: where finger and object really were, given where a log puts them.
 
-A robot's frame and a camera's frame agree to a millimetre at best, the tip of a tool is bent or
-worn, and markers sit on an object as somebody glued them. Such errors are the same in every push,
-so pushes reveal them:
+The frames of a robot and of a camera agree to a millimetre at best, the tip of a tool is bent or
+worn, and markers are not glued on exactly where they should be. Such errors are the same in every
+push, so pushes reveal them:
 
     finger = recorded + tip + R(direction of the push) tool
     pose of the grid = tracked pose o frame
 
-Motion on a table does not depend on where on it (`Action` shifted by d, start shifted by d: the
-path is shifted by d), so derivatives in all of these follow from those in the start alone.
+Motion on a table does not depend on the position on it (shift the `Action` and the start by d, and
+the path is shifted by d), so derivatives in all of these follow from those in the start alone.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def _zeros(size: int) -> Array:
 class Chain(NamedTuple):
     """Derivatives that lead from a simulation to tracked poses, in the eight numbers of a set-up.
 
-    The eight are tip, tool, frame and the log of the finger's radius. A finger moved by d is a
-    start moved by -d and a path moved by d.
+    The eight are tip, tool, frame and the log of the finger's radius. Moving the finger by d is
+    the same as moving the start by -d and then the path by d.
     """
 
-    by_tracked: Array  # (3, 3) of the start in the tracked start
-    by_setup: Array  # (3, 8) of the start in the set-up
-    seen: Array  # (k, 3, 3) of the tracked poses in the simulated ones
-    direct: Array  # (k, 3, 8) of the tracked poses in the set-up, the simulation kept
+    by_tracked: Array  # (3, 3), of the start in the tracked start
+    by_setup: Array  # (3, 8), of the start in the set-up
+    seen: Array  # (k, 3, 3), of the tracked poses in the simulated ones
+    direct: Array  # (k, 3, 8), of the tracked poses in the set-up for a given simulation
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Constant errors of a set of records; zeros for a perfect set-up."""
+    """Constant errors of a set of records; all zero for a perfect set-up."""
 
     tip: Array = field(default_factory=lambda: _zeros(2))
     """The finger's true centre minus the recorded one [m], table axes, shape (2,)."""
@@ -62,28 +62,28 @@ class Calibration:
     """Whether the finger touches the object when a record begins."""
 
     def offset(self, push: Push) -> Array:
-        """Return by how much the finger is off [m], shape (2,)."""
+        """Return the finger's true minus recorded position [m], shape (2,)."""
         return self.tip + _along(push) @ self.tool
 
     def push(self, push: Push | ForcePush) -> Push | ForcePush:
-        """Return a push where it really was."""
+        """Return a push at its true position."""
         if isinstance(push, ForcePush):
             return push
         return Push(push.start + self.offset(push), push.velocity, push.duration)
 
     def pose(self, tracked: Array) -> Array:
-        """Return the pose of the grid frame for tracked ones, shape (..., 3)."""
+        """Return poses of the grid frame for tracked ones, shape (..., 3)."""
         return _compose(tracked, self.frame)
 
     def tracked(self, pose: Array) -> Array:
-        """Return what would be tracked of poses of the grid frame, shape (..., 3)."""
+        """Return tracked poses for poses of the grid frame, shape (..., 3)."""
         x, y, angle = self.frame
         cos, sin = np.cos(angle), np.sin(angle)
         back = np.array([-cos * x - sin * y, sin * x - cos * y, -angle])
         return _compose(pose, back)
 
     def record(self, record: PushRecord) -> PushRecord:
-        """Return a record as a perfect set-up would have written it."""
+        """Return a record as a perfect set-up would have recorded it."""
         push = self.push(record.push)
         finger = record.finger
         if finger is not None and isinstance(record.push, Push):
@@ -115,8 +115,13 @@ class Calibration:
     ) -> Chain:
         """Return the derivatives for one push.
 
-        tracked: pose (3,) at the start as tracked; start: where the simulation starts, clear of
-        the finger of this radius [m]; predicted: tracked poses that the simulation gives, (k, 3).
+        Args:
+            push: The push as recorded.
+            tracked: Starting pose as tracked [m, m, rad], shape (3,).
+            start: Where the simulation starts, clear of the finger.
+            predicted: Tracked poses that the simulation predicts, shape (k, 3).
+            radius: Radius of the finger [m].
+
         """
         by_offset = _by_offset(push)
         # Moved clear of the finger: straight out along the normal, which turns with the object.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pushwise.checks import counted, finite_number
 from pushwise.errors import PushwiseError
@@ -13,7 +12,7 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -23,7 +22,7 @@ __all__ = ["end_distance", "predicted_ends", "split", "uniform_model"]
 
 
 def end_distance(model: ObjectModel, records: Sequence[PushRecord], finger: Finger) -> float:
-    """Return the mean distance [m] of predicted and observed cells at the ends of pushes."""
+    """Return the mean distance [m] between predicted and observed cells at the ends of pushes."""
     distances = [
         mean_cell_error(model.grid, predicted, record.pose[-1])
         for predicted, record in zip(predicted_ends(model, records, finger), records, strict=True)
@@ -36,10 +35,19 @@ def predicted_ends(
     records: Sequence[PushRecord],
     finger: Finger,
     calibration: Calibration | None = None,
-    anisotropy: ArrayLike | None = None,
+    physics: Physics = Physics(),
 ) -> Array:
-    """Return where pushes are predicted to end from where they were seen to start, (k, 3)."""
-    problem = Problem(model.grid, records, finger, Prior(), checked=False, anisotropy=anisotropy)
+    """Return the predicted final poses of pushes [m, m, rad], shape (k, 3).
+
+    Args:
+        model: The object.
+        records: The pushes; each prediction starts at the first observed pose.
+        finger: The finger.
+        calibration: Errors of the set-up, if any.
+        physics: How pushes are simulated.
+
+    """
+    problem = Problem(model.grid, records, finger, Prior(), physics)
     ends = [
         record.pose[-1] + problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
         for i, record in enumerate(records)
@@ -50,9 +58,9 @@ def predicted_ends(
 def split(
     records: Sequence[PushRecord], share: float
 ) -> tuple[Sequence[PushRecord], Sequence[PushRecord]]:
-    """Return the pushes to learn from and the last share of them, to test with."""
+    """Split pushes into those to learn from and a last share of them to test with."""
     if not 0.0 <= finite_number("holdout", share) < 1.0:
-        raise PushwiseError(f"holdout must be a share from 0 up to but not 1; got {share:g}.")
+        raise PushwiseError(f"holdout must be at least 0 and below 1; got {share:g}.")
     held = round(share * len(records))
     if share > 0.0 and not 0 < held < len(records):
         which = "none to learn from" if held else "none to test with"
@@ -63,5 +71,5 @@ def split(
 
 
 def uniform_model(grid: CellGrid, prior: Prior) -> ObjectModel:
-    """Return the model of somebody who knows nothing: the same stuff everywhere."""
+    """Return the uniform baseline: the prior's mass and friction, the same for every cell."""
     return ObjectModel(grid, np.full(grid.n_cells, prior.mass / grid.n_cells), prior.friction)

@@ -1,50 +1,38 @@
-"""`identify`: from pushes to a model that knows how sure it is."""
+"""`identify`: from pushes to a model and its uncertainty.
+
+Also what is known at a model that a method was stopped at, and the mean of several identifications.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pushwise.checks import non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.identification.methods.convex import convex
-from pushwise.identification.methods.end_loss import fit_error
-from pushwise.identification.methods.feet import feet
-from pushwise.identification.methods.refine import refine
-from pushwise.identification.methods.search import OutOfBudget, Search
-from pushwise.identification.methods.search_bounds import Box
-from pushwise.identification.objective import best_picture
+from pushwise.identification.calibration import NUISANCES
+from pushwise.identification.methods.registry import METHODS, method_named
+from pushwise.identification.methods.task import (
+    SearchOptions,
+    SimulationCounter,
+    Task,
+    fit_error,
+)
+from pushwise.identification.noise import StatedNoise, stated_noise
+from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
+from pushwise.identification.record_quality import check_records
 from pushwise.identification.result import Identification, Step
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger
+from pushwise.progress import OnProgress, Progress
 from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.typing import Array
 
-__all__ = ["METHODS", "UNLIMITED", "identify", "stopped_at"]
-
-
-METHODS = (
-    "refine",
-    "convex",
-    "feet",
-    "descent",
-    "random",
-    "weighted",
-    "finite-differences",
-    "cma-es",
-    "nelder-mead",
-    "autograd",
-)
-UNLIMITED = ("refine", "convex", "feet")  # methods that end by themselves
-BUDGET = 50.0  # simulations, for methods that would never end
+__all__ = ["average", "identify", "stopped_at"]
 
 
 def identify(
@@ -54,88 +42,55 @@ def identify(
     method: str = "refine",
     finger: Finger | None = None,
     prior: Prior | None = None,
-    anisotropy: ArrayLike | None = None,
-    budget: float = BUDGET,
-    batch: bool = True,
-    seed: int = 0,
-    callback: Callable[[Step, ObjectModel], None] | None = None,
+    physics: Physics = Physics(),
+    search: SearchOptions = SearchOptions(),
+    progress: OnProgress | None = None,
 ) -> Identification:
-    """Find masses and frictions of the cells from pushes.
+    """Estimate the mass and friction of each cell from pushes.
 
-    method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex" (the
-    first half alone), "feet" (the mean of all triples of feet that explain the pushes), "descent"
-    (the paper's Algorithm 1), or one of the methods the paper compares with, see `METHODS`.
-    finger: with the friction it is believed to have, by default with the radius that a `PushLog`
-    states; its height counts where pushes are simulated, not in "convex" and "autograd". prior:
-    what is believed of the object; "refine" and "feet" alone take a stated centre of mass.
-    anisotropy: of the board, if known, as in `simulate`; it counts where the height does. budget:
-    how many simulations of all pushes the searching methods may use. batch: whether "descent"
-    follows all pushes at once or one by one. seed: of all that is random. callback: called with
-    each improvement and the model then.
+    Args:
+        grid: The object's cells.
+        records: The pushes.
+        method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex"
+            (the linear least squares alone), "feet" (mean of all triples of feet that explain the
+            pushes), "descent" (Algorithm 1 of the paper), or one of the paper's baselines; see
+            `methods.registry`, which says what each method can use.
+        finger: The finger, with the friction it is believed to have; by default with the radius
+            that a `PushLog` states.
+        prior: What is believed of the object and the set-up before the pushes.
+        physics: How pushes are simulated. Cells carry their own weight, so `load` must be "own" and
+            `friction` "coulomb". Without a `dt`, steps are longer than those of `simulate`.
+        search: Budget, seed and the like of methods that search.
+        progress: Called with each model on the way: stage "identify", `done` the number of
+            simulations of all pushes, `result` the best `ObjectModel` so far; at the end with the
+            model found.
+
     """
-    if method not in METHODS:
-        raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
-    if prior is not None and prior.centre is not None and method not in ("refine", "feet"):
+    chosen = method_named(method)
+    prior = prior or Prior()
+    if prior.centre is not None and not chosen.takes_centre:
+        able = " and ".join(one.name for one in METHODS.values() if one.takes_centre)
+        raise PushwiseError(f"method {method} cannot take a stated centre of mass; {able} can.")
+    if physics.load != "own" or physics.friction != "coulomb":
         raise PushwiseError(
-            f"method {method} cannot take a stated centre of mass; refine and feet can."
+            "identification takes physics with load 'own' and friction 'coulomb'; got load "
+            f"{physics.load!r} and friction {physics.friction!r}."
         )
-    positive_number("budget", budget)
-    rng = np.random.default_rng(non_negative_integer("seed", seed))
     if finger is None and isinstance(records, PushLog) and records.finger_radius is not None:
         finger = Finger(records.finger_radius)
-    problem = Problem(
-        grid, list(records), finger or Finger(), prior or Prior(), anisotropy=anisotropy
-    )
-    noise, force_noise = _stated(problem.records)
-    history: list[Step] = []
-
-    def tick(model: ObjectModel, error: float) -> None:
-        history.append(Step(round(problem.simulations), problem.seconds, error))
-        if callback is not None:
-            callback(history[-1], model)
-
-    if method == "refine":
-        starts = [problem.unknowns_of(convex(problem)), np.zeros(problem.unknowns)]
-        refined = refine(
-            problem,
-            sorted(starts, key=lambda u: fit_error(problem, u)),
-            noise=noise,
-            force_noise=force_noise,
-            tick=lambda u, error: tick(problem.model(u), error),
-        )
-    elif method == "feet":
-        u = feet(
-            problem,
-            rng,
-            noise=noise,
-            tick=lambda u: tick(problem.model(u), fit_error(problem, u)),
-        )
-        refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
-    else:
-        if method == "convex":
-            model = convex(problem)
-        else:
-            search = Search(
-                Box.of(problem),
-                budget,
-                rng,
-                lambda x, error: tick(search.box.model(x), error),
-            )
-            with suppress(OutOfBudget):
-                _searcher(method, batch)(search)
-            model = search.box.model(search.best)
-        spent = problem.simulations
-        refined = best_picture(
-            problem, problem.unknowns_of(model), noise=noise, force_noise=force_noise
-        )
-        problem.simulations = spent  # looking back is not searching
+    finger = finger or Finger()
+    records = list(records)
+    check_records(grid, records, finger)
+    counter = SimulationCounter()
+    problem = Problem(grid, records, finger, prior, physics)
+    total = round(search.budget) if chosen.needs_budget else None
+    history = _History(counter, total, progress)
+    rng = np.random.default_rng(search.seed)
+    task = Task(problem, stated_noise(records), search, rng, counter, history.improved)
+    refined = chosen.run(task)
     found = problem.model(refined.u)
-    error = fit_error(problem, refined.u)
-    problem.simulations -= 1
-    tick(found, error)
-    return Identification(
-        found, problem.finger_at(refined.u), Posterior(problem, refined), tuple(history), method
-    )
+    history.end(found, fit_error(problem, refined.u))  # not counted: the search is over
+    return _identification(problem, refined, found, tuple(history.steps), method)
 
 
 def stopped_at(
@@ -148,49 +103,77 @@ def stopped_at(
 ) -> Identification:
     """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
     problem = Problem(model.grid, list(records), finger, prior)
-    noise, force_noise = _stated(problem.records)
     u = problem.unknowns_of(model)
-    refined = best_picture(problem, u, noise=noise, force_noise=force_noise)
+    refined = linearize_with_best_drift(problem, u, stated_noise(problem.records))
     return Identification(model, finger, Posterior(problem, refined), (), f"{method}, stopped")
 
 
-def _stated(records: Sequence[PushRecord]) -> tuple[Array | None, float | None]:
-    """Return the noise the records state, poses (3,) and forces; None for what they do not."""
-    stated = [record.noise for record in records]
-    known = [noise for noise in stated if noise is not None]
-    if len(known) < len(stated):
-        return None, None
-    position = max(noise.position for noise in known)
-    angle = max(noise.angle for noise in known)
-    return np.array([position, position, angle]), max(noise.force for noise in known)
+def average(found: Sequence[Identification]) -> Identification:
+    """Return the mean of identifications of one object from the same pushes.
+
+    Few pushes may not show which of several hypotheses is right. Friction is linear in the load, so
+    the mean load predicts the mean friction for any motion, and where two hypotheses err in
+    different ways their mean errs less than either. Averaged are the loads, each as shares of its
+    total, the log of the finger's friction and the errors of the set-up. The uncertainty follows
+    from the prior of the first one.
+    """
+    problem = found[0].posterior.problem
+    n = problem.grid.n_cells
+    loads = [one.model.mass * one.model.friction for one in found]
+    share = np.mean([load / load.sum() for load in loads], axis=0)
+    total = found[0].model.total_mass
+    u = problem.unknowns_of(ObjectModel(problem.grid, total * share, problem.prior.friction))
+    ends = [one.posterior.refined.u for one in found]
+    u[2 * n] = np.mean([end[2 * n] for end in ends])
+    if problem.calibrates:
+        u[-NUISANCES:] = np.mean([end[-NUISANCES:] for end in ends], axis=0)
+    simulations = sum(one.simulations for one in found)
+    sigma = found[0].posterior.refined.errors.sigma
+    refined = linearize_with_best_drift(problem, u, StatedNoise(sigma, None))
+    step = Step(simulations, sum(one.seconds for one in found), fit_error(problem, u))
+    names = " and ".join(one.method for one in found)
+    return _identification(problem, refined, problem.model(u), (step,), names)
 
 
-def _searcher(method: str, batch: bool) -> Callable[[Search], None]:
-    """Return the function of a searching method; loaded here, because some bring libraries."""
-    if method == "descent":
-        from pushwise.identification.methods.descent import descend
+class _History:
+    """The history of a method, reported as it grows."""
 
-        return lambda search: descend(search, batch=batch)
-    if method == "random":
-        from pushwise.identification.methods.baselines import search_randomly
+    def __init__(
+        self, counter: SimulationCounter, total: int | None, progress: OnProgress | None
+    ) -> None:
+        self.steps: list[Step] = []
+        self._counter = counter
+        self._total = total
+        self._progress = progress
+        self._best: tuple[float, ObjectModel] | None = None
 
-        return search_randomly
-    if method == "weighted":
-        from pushwise.identification.methods.baselines import search_near_the_best
+    def improved(self, model: ObjectModel, error: float) -> None:
+        """Note a model on the way and its error [m]; report the best one so far."""
+        if self._best is None or error < self._best[0]:
+            self._best = error, model
+        self._note(error, self._best[1])
 
-        return search_near_the_best
-    if method == "finite-differences":
-        from pushwise.identification.methods.baselines import search_by_differences
+    def end(self, model: ObjectModel, error: float) -> None:
+        """Note and report the model found and its error [m]."""
+        self._note(error, model)
 
-        return search_by_differences
-    if method == "cma-es":
-        from pushwise.identification.methods.baselines import search_by_evolution
+    def _note(self, error: float, model: ObjectModel) -> None:
+        done = round(self._counter.count)
+        self.steps.append(Step(done, self._counter.seconds, error))
+        if self._progress is not None:
+            text = f"error {1e3 * error:.1f} mm"
+            self._progress(Progress("identify", text, done, self._total, model))
 
-        return search_by_evolution
-    if method == "nelder-mead":
-        from pushwise.identification.methods.baselines import search_by_simplex
 
-        return search_by_simplex
-    from pushwise.identification.methods.autograd import search_by_autograd
-
-    return search_by_autograd
+def _identification(
+    problem: Problem,
+    refined: Refined,
+    model: ObjectModel,
+    history: tuple[Step, ...],
+    method: str,
+) -> Identification:
+    """Return what is known where a method ended; pushes that it left out stay left out."""
+    if refined.left_out != problem.left_out:
+        problem = problem.without(refined.left_out)
+    posterior = Posterior(problem, refined)
+    return Identification(model, problem.finger_at(refined.u), posterior, history, method)

@@ -1,4 +1,4 @@
-"""Which push to make next: the one that tells most about the centre of mass."""
+"""Which push to make next: the one that reveals most about the centre of mass."""
 
 from __future__ import annotations
 
@@ -20,24 +20,30 @@ from pushwise.records.record import PushRecord
 
 __all__ = ["RankedPush", "next_push"]
 
-SAMPLES = 20  # poses that would be seen of a push
+SAMPLES = 20  # poses that would be observed of a push
 
 
 class RankedPush(NamedTuple):
-    """A push and how well the centre of mass would be known after it."""
+    """A push, and how well the centre of mass would be known after it."""
 
     push: Push
     centre_std: float
-    """Root of the summed variances of the centre of mass [m]."""
+    """Root of the sum of the variances of the centre of mass [m]."""
 
 
 def next_push(
     belief: Belief, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
 ) -> list[RankedPush]:
-    """Rank pushes of the object at a pose (3,), most telling first.
+    """Rank pushes by what they would reveal about the centre of mass, most informative first.
 
-    Each is simulated with the most probable model; its Jacobian says how the posterior would shrink
-    (the linear picture, whatever the outcome). Pushes that cannot be simulated are left out.
+    Each push is simulated with the most probable model. Its Jacobian shows how the posterior would
+    shrink, to first order whatever the outcome. Pushes that cannot be simulated are left out.
+
+    Args:
+        belief: What is known so far, as `identify` found it.
+        candidates: The pushes to choose from.
+        pose: Pose of the object before the push [m, m, rad], shape (3,).
+
     """
     if not candidates:
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
@@ -48,7 +54,7 @@ def next_push(
             "next_push needs a belief with a posterior, as identify returns it; one from a file "
             "or a certain one has none."
         )
-    # All unknowns but the starts of the pushes made; a set-up in doubt comes last.
+    # All unknowns except the starts of the pushes made; a set-up in doubt comes last.
     first = 2 * belief.model.grid.n_cells + 1
     setup = NUISANCES if posterior.problem.calibrates else 0
     known = np.r_[:first, posterior.problem.unknowns - setup : posterior.problem.unknowns]
@@ -71,8 +77,7 @@ def next_push(
                 [PushRecord(push, t, path.pose_at(t))],
                 posterior.problem.finger,
                 posterior.problem.prior,
-                checked=False,
-                anisotropy=posterior.problem.anisotropy,
+                posterior.problem.physics,
             )
             u = np.zeros(problem.unknowns)
             u[here] = posterior.refined.u[known]
@@ -82,7 +87,7 @@ def next_push(
             J = J.reshape(-1, problem.unknowns)
         except SimulationError:
             continue
-        # The new start is one more unknown: as well known as any observed pose.
+        # The new start is one more unknown, known as well as any observed pose.
         wide = np.eye(problem.unknowns)
         wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
         seen = J @ wide @ J.T + np.eye(len(J))

@@ -1,9 +1,14 @@
-"""What identification minimises, and the linear picture of it at a point.
+"""What identification minimises, and its quadratic approximation at a point.
 
-The objective is ``1/2 |u|^2 + sum rho(|innovation|^2)`` over the unknowns u of `Problem`: rho is
-that of Student's t, so that a wrong pose counts little, and innovations are residuals whitened by
-`noise`. Its Gauss-Newton picture tells how well everything is known, and how probable it was to
-see what was seen (the evidence), which decides how far the model may drift.
+The objective is ``1/2 |u|^2 + sum rho(|innovation|^2)`` over the unknowns u of `Problem`. Here rho
+is that of Student's t, so that a wrong pose has little influence, and innovations are residuals
+whitened by `noise`. The Gauss-Newton approximation shows how well everything is known, and how
+probable the observations were (the evidence), which decides how far the model may drift.
+
+A stated centre of mass (of a plate cut from sheet, of a part that was balanced or drawn) is one
+more residual: one that is wrong by many standard deviations counts little, as a wrong pose does.
+Statics puts the centroid of the load under the centre of mass, however the load is distributed, so
+a stated centre determines two of the unknowns that few pushes determine worst.
 """
 
 from __future__ import annotations
@@ -12,41 +17,43 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pushwise.identification.centre import centre_off
-from pushwise.identification.contact_observations import GAP_SIGMA
-from pushwise.identification.noise import Errors, gentle, whitened
+from pushwise.identification.noise import Errors, StatedNoise, limit_slope, whitened
+from pushwise.identification.observations import GAP_SIGMA
 from pushwise.identification.problem import Fit, Problem
+from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
 __all__ = [
     "DRIFTS",
     "Refined",
-    "best_picture",
+    "centre_by_log_mass",
+    "centre_off",
     "cost_of",
     "errors_at",
     "evidence",
     "force_sigma_of",
-    "linear",
-    "picture",
+    "linearize",
+    "linearize_with_best_drift",
+    "normal_equations",
     "sensor_noise",
     "weights",
 ]
 
 
 DEGREES = 8.0  # of freedom of Student's t: a pose five sigma off counts a third
-FLOOR = np.array([1e-4, 1e-4, 5e-4])  # m, m, rad: no simulation is more exact
-GUESS = np.array([5e-4, 5e-4, 2.5e-3])  # m, m, rad: the sensor's noise when nothing tells it
+FLOOR = np.array([1e-4, 1e-4, 5e-4])  # m, m, rad: no simulation is more precise
+GUESS = np.array([5e-4, 5e-4, 2.5e-3])  # m, m, rad: sensor noise where it cannot be estimated
 FORCE_FLOOR = 1e-2  # N
-FORCE_DRIFT = 0.05  # share of a force that no model is more exact than, as with DRIFTS
+FORCE_DRIFT = 0.05  # relative error of a force that no model improves on, as with DRIFTS
 JITTER = 1.2  # how far a scatter may exceed the jitter and still be that of the sensor
-# What the model's drift may be [m]. The least is no fitted number: engines that obey Coulomb's law
-# to a part in a hundred, and real tables, stray by more over 0.2 m; less would fit their quirks.
+# Candidates for the model's drift [m]. The smallest is not fitted: engines that obey Coulomb's law
+# to one percent, and real tables, drift by more over 0.2 m; less would fit their quirks.
 DRIFTS = 1e-3 * 2.0 ** np.arange(0, 6)
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """Where the method ended, and the linear picture of the problem there."""
+    """Where a method ended, and the quadratic approximation of the problem there."""
 
     u: Array
     """Unknowns, shape (unknowns,)."""
@@ -57,15 +64,40 @@ class Refined:
     weight: Array
     """How much each sample counted, about 1 for one that fits, shape (samples,)."""
     information: Array
-    """Hessian of what was minimised, prior included, shape (unknowns, unknowns)."""
+    """Hessian of the objective, prior included, shape (unknowns, unknowns)."""
     evidence: float
-    """Log of the probability of what was seen, all unknowns integrated out."""
+    """Log probability of the observations, all unknowns integrated out."""
     left_out: frozenset[int] = frozenset()
-    """Pushes that contradict the others and tell nothing here, but for their `weight`."""
+    """Pushes that contradict the others; of their data only `weight` is given here."""
+
+
+def centre_by_log_mass(model: ObjectModel) -> Array:
+    """Return the derivatives of the centre of mass [m] in the log masses of the cells, (2, n)."""
+    arm = model.grid.centres - model.centre_of_mass
+    rows: Array = (model.mass[:, None] * arm / model.total_mass).T
+    return rows
+
+
+def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
+    """Return the error of the centre of mass at u relative to the stated one.
+
+    Returns:
+        The error in standard deviations of the statement, shape (k, 2), and its derivatives in u,
+        shape (k, 2, unknowns); k is 1, or 0 where no centre of mass is stated.
+
+    """
+    prior = problem.prior
+    if prior.centre is None:
+        return np.zeros((0, 2)), np.zeros((0, 2, len(u)))
+    model = problem.model(u)
+    jacobian = np.zeros((1, 2, len(u)))
+    jacobian[0, :, : model.grid.n_cells] = centre_by_log_mass(model) @ problem.mass_factor
+    off = (model.centre_of_mass - prior.centre)[None]
+    return off / prior.centre_doubt, jacobian / prior.centre_doubt
 
 
 def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
-    """Return the objective at u, where the pushes go as `fit` says."""
+    """Return the objective at u, given the simulated pushes there."""
     total = 0.5 * float(u @ u)
     for scaled in (
         whitened(problem.shares, fit.residual, None, errors)[0],
@@ -79,12 +111,12 @@ def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: f
     return total
 
 
-def linear(
+def normal_equations(
     problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
 ) -> tuple[Array, Array, float]:
-    """Return the objective's Gauss-Newton Hessian, its gradient, and the log of the probability.
+    """Return the objective's Gauss-Newton Hessian, its gradient, and the log probability at u.
 
-    At u, of poses, forces, touches and a stated centre of mass together; shapes
+    Poses, forces, contacts and a stated centre of mass are taken together; shapes are
     (unknowns, unknowns) and (unknowns,).
     """
     scaled, J, logs = whitened(problem.shares, fit.residual, fit.jacobian, errors)
@@ -93,7 +125,7 @@ def linear(
     value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
     for r, jacobian in (
         (scaled, J),
-        (fit.force_residual / force_sigma, gentle(fit.force_jacobian / force_sigma)),
+        (fit.force_residual / force_sigma, limit_slope(fit.force_jacobian / force_sigma)),
         (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
         centre_off(problem, u),
     ):
@@ -109,9 +141,10 @@ def linear(
 
 
 def evidence(H: Array, g: Array, value: float) -> float:
-    """Return the log of the probability of the data, all unknowns integrated out.
+    """Return the log probability of the data, all unknowns integrated out.
 
-    Arguments are what `linear` returns; the integral is that of its quadratic picture.
+    Arguments are what `normal_equations` returns; the integral is that of the quadratic
+    approximation.
     """
     factor = np.linalg.cholesky(H)
     half = np.linalg.solve(factor, g)
@@ -119,28 +152,26 @@ def evidence(H: Array, g: Array, value: float) -> float:
 
 
 def weights(scaled: Array) -> Array:
-    """Return the weight of each sample, (samples,), from innovations (samples, k)."""
+    """Return the weight of each sample, shape (samples,), from innovations (samples, k)."""
     square = np.sum(scaled**2, axis=1)
     weight: Array = (DEGREES + scaled.shape[1]) / (DEGREES + square)
     return weight
 
 
-def picture(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
-    """Collect what is known at u."""
-    H, g, value = linear(problem, u, fit, errors, force_sigma)
+def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
+    """Return the quadratic approximation at u, given the simulated pushes there."""
+    H, g, value = normal_equations(problem, u, fit, errors, force_sigma)
     weight = weights(whitened(problem.shares, fit.residual, None, errors)[0])
     return Refined(u, fit, errors, weight, H, evidence(H, g, value), problem.left_out)
 
 
-def best_picture(
-    problem: Problem, u: Array, *, noise: Array | None, force_noise: float | None
-) -> Refined:
-    """Return the linear picture at u, wherever u comes from, with the drift it deserves."""
-    sigma = sensor_noise(problem, noise)
+def linearize_with_best_drift(problem: Problem, u: Array, noise: StatedNoise) -> Refined:
+    """Return the quadratic approximation at any u, with the most probable drift; simulates once."""
+    sigma = sensor_noise(problem, noise.pose)
     fit = problem.fit(u, sigma)
-    force_sigma = force_sigma_of(problem, fit, force_noise)
+    force_sigma = force_sigma_of(problem, fit, noise.force)
     ends = [
-        picture(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
+        linearize(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
         for i in range(len(DRIFTS))
     ]
     return max(ends, key=lambda e: e.evidence)
@@ -162,16 +193,16 @@ def sensor_noise(problem: Problem, stated: Array | None) -> Array:
 
 
 def errors_at(problem: Problem, sigma: Array, level: int) -> Errors:
-    """Return the errors with the drift of one level; angles drift with the object's size."""
+    """Return the errors with the drift of one level; angles drift in proportion to the size."""
     drift = DRIFTS[level]
     return Errors(sigma, np.array([drift, drift, 2.0 * drift / np.sqrt(problem.grid.area)]))
 
 
 def force_sigma_of(problem: Problem, fit: Fit, force_noise: float | None) -> float:
-    """Return the standard deviation [N] at which each measured force counts.
+    """Return the standard deviation [N] to assume for each measured force.
 
-    The sensor's noise is told by jitter. What residuals are beyond that is the model's error,
-    which lasts for a whole push: its samples together tell no more than one of them.
+    The sensor's noise shows as jitter. Residuals beyond that are the model's error, which lasts
+    for a whole push: all samples of a push together contain no more information than one of them.
     """
     if fit.force_residual.size == 0:
         return FORCE_FLOOR

@@ -1,8 +1,8 @@
 """What is known of the object after the pushes, and how well.
 
-Gaussian in the unknowns u of `Problem` (logs of masses and frictions, in units of the prior), with
-the Hessian of the fit as its information matrix. Numbers of the object follow by their
-derivatives, or by samples.
+The posterior is Gaussian in the unknowns u of `Problem` (logs of masses and frictions, in standard
+deviations of the prior), with the Hessian of the fit as its information matrix. The uncertainty of
+other quantities follows from their derivatives, or from samples.
 """
 
 from __future__ import annotations
@@ -12,8 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pushwise.identification.centre import centre_by_log_mass, centre_off
-from pushwise.identification.objective import Refined, weights
+from pushwise.identification.objective import (
+    Refined,
+    centre_by_log_mass,
+    centre_off,
+    weights,
+)
 from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
 from pushwise.physics.constants import GRAVITY
@@ -27,11 +31,13 @@ class Posterior:
     """A Gaussian over the logs of masses and frictions about the model found."""
 
     problem: Problem
+    """What was to be learned from which pushes."""
     refined: Refined
+    """Where the method ended."""
 
     @cached_property
     def covariance(self) -> Array:
-        """Of the unknowns u, the prior's being the identity, shape (unknowns, unknowns)."""
+        """Covariance of u, shape (unknowns, unknowns); that of the prior is the identity."""
         inverse = np.linalg.inv(self.refined.information)
         symmetric: Array = 0.5 * (inverse + inverse.T)
         return symmetric
@@ -48,13 +54,13 @@ class Posterior:
 
     @cached_property
     def _believed(self) -> Array:
-        """Root of the information before the pushes: the identity, but for a stated centre."""
+        """Root of the information before the pushes: the identity plus any stated centre."""
         off, J = centre_off(self.problem, self.refined.u)
         rows = (np.sqrt(weights(off))[:, None, None] * J).reshape(-1, self.problem.unknowns)
         return np.asarray(np.linalg.cholesky(np.eye(self.problem.unknowns) + rows.T @ rows))
 
     def _log_std(self, rows: Array) -> tuple[Array, Array]:
-        """Return standard deviations after and before the pushes of linear functions of u."""
+        """Return standard deviations of linear functions of u after and before the pushes."""
         after = np.sqrt(np.einsum("ij,jk,ik->i", rows, self.covariance, rows))
         before = np.linalg.solve(self._believed, rows.T)
         return after, np.sqrt(np.sum(before.T**2, axis=1))
@@ -71,12 +77,12 @@ class Posterior:
 
     @cached_property
     def log_load_std(self) -> Array:
-        """Standard deviation of each cell's log friction load, as a share of the total, (n,)."""
+        """Standard deviation of the log of each cell's share of the friction load, shape (n,)."""
         return self._log_std(self._load_share_rows)[0]
 
     @cached_property
     def load_known(self) -> Array:
-        """Share of the prior's doubt about each cell's load that the pushes removed, (n,)."""
+        """Share of the prior uncertainty of each cell's load that the pushes removed, (n,)."""
         after, before = self._log_std(self._load_share_rows)
         known: Array = 1.0 - after / before
         return known
@@ -91,15 +97,15 @@ class Posterior:
 
     @cached_property
     def centre_of_mass_covariance(self) -> Array:
-        """Of the centre of mass [m^2] in the grid frame, shape (2, 2)."""
+        """Covariance of the centre of mass [m^2] in the grid frame, shape (2, 2)."""
         D = self.centre_rows
         return D @ self.covariance @ D.T
 
     @property
-    def centre_told(self) -> float:
-        """Share of the doubt about the centre of mass that the pushes removed.
+    def centre_learned(self) -> float:
+        """Share of the uncertainty of the centre of mass that the pushes removed.
 
-        What is doubted before them follows from the prior alone, a stated centre included.
+        The uncertainty before them is that of the prior, including a stated centre.
         """
         before = np.linalg.solve(self._believed, self.centre_rows.T)
         after = float(np.trace(self.centre_of_mass_covariance))
@@ -114,10 +120,10 @@ class Posterior:
 
     @cached_property
     def centre_std_of_friction(self) -> float:
-        """How far a friction that varies by 100 % would put the centre of mass off [m].
+        """Error of the centre of mass [m] that friction varying by 100 % would cause.
 
-        Pushes show weight times friction. Were friction to vary by a share s over the object, the
-        centre of mass would be off by about s times this, whatever the number of pushes.
+        Pushes show weight times friction. If friction varies by a share s over the object, the
+        centre of mass is off by about s times this, however many pushes there are.
         """
         model = self.problem.model(self.refined.u)
         rows = centre_by_log_mass(model)
@@ -134,16 +140,16 @@ class Posterior:
 
     @cached_property
     def total_load_log_std(self) -> float:
-        """Standard deviation of the log of the friction force of all cells together."""
+        """Standard deviation of the log of the total friction force."""
         rows = (self.load / self.load.sum())[None] @ (self._log_factors[0] + self._log_factors[1])
         return float(self._log_std(rows)[0][0])
 
     @cached_property
     def spectrum(self) -> Array:
-        """How much the pushes tell along each direction of masses and frictions, shape (2n,).
+        """How much the pushes reveal along each direction of masses and frictions, shape (2n,).
 
-        Ratio of prior to posterior variance less one, largest first: 1 where pushes tell as
-        much as the prior did, 0 where they tell nothing.
+        Ratio of prior to posterior variance minus one, largest first: 1 where the pushes contain
+        as much information as the prior, 0 where they contain none.
         """
         n = self.problem.grid.n_cells
         root = self._believed[: 2 * n, : 2 * n]
@@ -153,12 +159,12 @@ class Posterior:
 
     @property
     def determined(self) -> int:
-        """Number of directions of which the pushes tell more than the prior."""
+        """Number of directions about which the pushes say more than the prior."""
         return int(np.sum(self.spectrum > 1.0))
 
     @property
     def moved(self) -> float:
-        """How far the pushes moved the prior: root mean square over the directions they tell."""
+        """Distance from prior to result: root mean square over the determined directions."""
         n = self.problem.grid.n_cells
         return float(np.linalg.norm(self.refined.u[: 2 * n]) / np.sqrt(max(self.determined, 1)))
 
@@ -180,8 +186,8 @@ class Posterior:
     def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
         """Draw centres of mass [m] in the grid frame, shape (count, 2).
 
-        From their own Gaussian, not from `samples`: pushes tell the centroid of the cells, and
-        cells drawn one by one, log-normal each, scatter it half as much again.
+        They come from their own Gaussian, not from `samples`: pushes determine the centroid, and
+        log-normal cells drawn one by one would scatter it by half as much again.
         """
         centre = self.problem.model(self.refined.u).centre_of_mass
         root = np.linalg.cholesky(self.centre_of_mass_covariance)

@@ -1,8 +1,8 @@
 """What is believed of an object before it is pushed.
 
 Masses and frictions of cells are log-normal: ``log m = log(mass / n) + level + pattern``. The
-level is common to all cells; the pattern varies over the object, partly smoothly and partly from
-cell to cell, because weight may rest on a rim, on corners or on feet.
+level is common to all cells. The pattern varies over the object, partly smoothly and partly from
+cell to cell, because the weight may rest on a rim, on corners or on feet.
 """
 
 from __future__ import annotations
@@ -26,50 +26,55 @@ UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a ten
 
 @dataclass(frozen=True)
 class Prior:
-    """Typical values and how far they may be off; spreads are standard deviations of logs."""
+    """Typical values and how uncertain they are.
+
+    Doubts and spreads of positive quantities are standard deviations of their logs, so 0.1 means
+    about 10 %; those of positions and angles are standard deviations.
+    """
 
     mass: float = 0.5
     """Typical total mass [kg]."""
     mass_doubt: float = 1.5
-    """How far the total may be off."""
+    """Uncertainty of the total mass."""
     mass_spread: float = 1.0
     """How much cells differ in mass, or in the load they carry."""
     mass_smooth: float = 0.7
-    """Share of these differences that varies smoothly over the object, the rest by the cell."""
+    """Share of these differences that varies smoothly over the object; the rest varies per cell."""
     mass_length: float = 0.5
-    """Over which length it varies, counted in square roots of the object's area."""
+    """Length over which it varies, in units of the square root of the object's area."""
     centre: tuple[float, float] | None = None
-    """Where the centre of mass is stated to be [m] in the grid frame; None where nobody says."""
+    """Centre of mass [m] in the grid frame if it is known in advance; otherwise None."""
     centre_doubt: float = 1e-3
-    """How far it may be off that [m]."""
+    """Uncertainty of that centre of mass [m]."""
     friction: float = 0.35
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
-    """How far the common level of friction may be off."""
+    """Uncertainty of the common level of friction."""
     friction_spread: float | None = 0.05
-    """How much friction varies over the object; None when nothing is believed about it.
+    """How much friction varies over the object; None if nothing is believed about it.
 
-    Slow pushes show the product of weight and friction only. What separates the two, and so puts
-    the centre of mass under the centre of friction, is this number.
+    Slow pushes show only the product of weight and friction. It is this number that separates the
+    two, and so ties the centre of mass to the centre of friction.
     """
     finger_doubt: float = 0.5
-    """How far the given friction of the finger may be off."""
+    """Uncertainty of the given friction of the finger."""
     radius_doubt: float = 0.0
-    """How far the given radius of the finger may be off."""
+    """Uncertainty of the given radius of the finger."""
     tip_doubt: float = 0.0
-    """How far recorded finger positions may be off in the table frame [m], all by the same."""
+    """Constant error of recorded finger positions in the table frame [m]."""
     tool_doubt: float = 0.0
-    """How far they may be off along and across the push [m]: a bent or worn tool."""
+    """Constant error of finger positions along and across the push [m]: a bent or worn tool."""
     frame_doubt: float = 0.0
-    """How far the tracked frame may be off the grid frame [m]."""
+    """Constant error of the tracked frame's position relative to the grid frame [m]."""
     frame_angle_doubt: float = 0.0
-    """How far it may be turned against the grid frame [rad]."""
+    """Constant error of the tracked frame's angle relative to the grid frame [rad]."""
     touching: bool = False
-    """Whether the finger touches the object when a record begins; used where doubts are given."""
+    """Whether the finger touches the object when a record begins; only used with the doubts above.
+    """
     max_mass: float | None = None
-    """Upper bound of a cell's mass [kg], the paper's m_max."""
+    """Upper bound of a cell's mass [kg], the paper's m_max; None for no bound."""
     max_friction: float | None = 2.0
-    """Upper bound of a cell's friction, the paper's mu_max."""
+    """Upper bound of a cell's friction, the paper's mu_max; None for no bound."""
 
     def __post_init__(self) -> None:
         """Refuse values that no object could have."""
@@ -94,7 +99,7 @@ class Prior:
             non_negative_number(f"prior {name}", getattr(self, name))
         if not 0.0 <= finite_number("prior mass_smooth", self.mass_smooth) < 1.0:
             raise PushwiseError(
-                f"prior mass_smooth must be a share from 0 up to but not 1; got {self.mass_smooth}."
+                f"prior mass_smooth must be at least 0 and below 1; got {self.mass_smooth}."
             )
         if self.centre is not None:
             x, y = finite_array("prior centre", self.centre, (2,)).tolist()
@@ -110,7 +115,7 @@ class Prior:
             )
 
     def check(self, grid: CellGrid) -> None:
-        """Refuse bounds that leave no room for the typical mass, and a centre outside."""
+        """Refuse a bound below the typical mass, and a centre of mass outside the object."""
         if self.centre is not None:
             hull = grid.outline[ConvexHull(grid.outline).vertices]
             if not contains(hull, np.array([self.centre]))[0]:
@@ -150,9 +155,12 @@ def _root(covariance: Array) -> Array:
 
 
 def smooth_pattern(grid: CellGrid, length: float = 0.5) -> Array:
-    """Return the correlation of cells in a smooth pattern, (n, n): near cells are alike.
+    """Return the correlation matrix of cells in a smooth pattern, shape (n, n).
 
-    length: over which it varies, counted in square roots of the object's area.
+    Args:
+        grid: The cells.
+        length: Correlation length in units of the square root of the object's area.
+
     """
     gap = grid.centres[:, None] - grid.centres
     length = length * np.sqrt(grid.area)
@@ -163,7 +171,7 @@ def smooth_pattern(grid: CellGrid, length: float = 0.5) -> Array:
 def _covariance(
     grid: CellGrid, doubt: float, spread: float, smooth: float, length: float = 0.5
 ) -> Array:
-    """Return the covariance of a common level and a pattern, a share of it smooth, (n, n)."""
+    """Return the covariance (n, n) of a common level plus a pattern that is partly smooth."""
     pattern = smooth * smooth_pattern(grid, length) + (1.0 - smooth) * np.eye(grid.n_cells)
     covariance: Array = doubt**2 + spread**2 * pattern
     return covariance

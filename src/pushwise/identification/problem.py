@@ -1,35 +1,29 @@
 """The least-squares problem that pushes pose: unknowns, residuals and their Jacobian.
 
-Unknowns are counted in standard deviations of the prior, u = 0 being its middle:
+Unknowns are measured in standard deviations of the prior, whose centre is u = 0:
 
     log m = log(m0 / n) + A u_m        log mu = log(mu0) + B u_mu
     log mu_f = log(mu_f0) + doubt u_f      start of push p = observed + sigma u_p
     calibration and log r = doubts u_s     (last, and only where the prior doubts them)
 
-The starts are unknowns because they are observed no better than any other pose. Residuals are
-predicted minus observed poses of whole simulated pushes, from start to last sample.
+The starting poses are unknowns because they are observed no better than any other pose. Residuals
+are predicted minus observed poses of whole simulated pushes, from the start to the last sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pushwise.compilation import interrupts_held
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.identification.contact_observations import (
-    Touches,
-    at_samples,
-    mean_force,
-    steady_samples,
-)
-from pushwise.identification.outliers import check_records
+from pushwise.identification.observations import Touches, at_samples, mean_force
 from pushwise.identification.prior import Prior
+from pushwise.identification.record_quality import steady_samples
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.prepared import (
@@ -44,12 +38,12 @@ from pushwise.physics.prepared import (
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.typing import Array
+from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["Fit", "Problem"]
 
 
-DEEPEST = 5e-3  # m; how far inside a finger may start that is not where it is said to be
+DEEPEST = 5e-3  # m; how far inside the object a finger may start whose position is in doubt
 STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise
 
 
@@ -60,76 +54,110 @@ class Fit:
     residual: Array
     """Predicted minus observed pose [m, m, rad], shape (samples, 3)."""
     jacobian: Array
-    """In u, shape (samples, 3, unknowns)."""
+    """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
     force_residual: Array
-    """Predicted minus observed mean force [N], shape (forces, 2); only steady measured ones."""
+    """Predicted minus observed mean force [N], shape (forces, 2); steady measured forces only."""
     force_jacobian: Array
-    """In u, shape (forces, 2, unknowns)."""
+    """Derivatives of `force_residual` in u, shape (forces, 2, unknowns)."""
     gap: Array
-    """Of fingers that touch [m], shape (touches, 1); none where the set-up is not in doubt."""
+    """Gap between finger and outline where they touch [m], shape (touches, 1); empty where the
+    set-up is not in doubt."""
     gap_jacobian: Array
-    """In u, shape (touches, 1, unknowns)."""
+    """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """Pushes of one object, its cells, what is believed, and a count of simulations."""
+    """Pushes of one object, its cells, and what is believed of them before."""
 
     grid: CellGrid
+    """The cells."""
     records: Sequence[PushRecord]
+    """The pushes to learn from."""
     finger: Finger
+    """The finger, with the friction it is believed to have."""
     prior: Prior
-    simulations: float = 0.0
-    """How often the set of pushes was simulated."""
-    began: float = field(default_factory=perf_counter)
-    checked: bool = True
-    """Whether to refuse records that tell nothing; imagined pushes may tell nothing."""
+    """What is believed of the object and of the set-up."""
+    physics: Physics = Physics()
+    """How pushes are simulated; without a `dt`, by steps of `STEP_TRAVEL`."""
     left_out: frozenset[int] = frozenset()
-    """Records that contradict the others: they tell nothing."""
-    anisotropy: ArrayLike | None = None
-    """Of the board, as in `Physics`."""
+    """Indices of records that contradict the others; their residuals count as zero."""
 
     def __post_init__(self) -> None:
-        """Check that there is something to learn from, and factor the prior."""
-        if self.checked:
-            check_records(self.grid, self.records, self.finger)
+        """Check that the prior fits the grid."""
         self.prior.check(self.grid)
-        self.mass_factor, self.friction_factor = self.prior.factors(self.grid)
-        n = self.grid.n_cells
-        self.doubts = self.prior.setup_doubts
-        """Of the set-up, shape (8,)."""
-        self.calibrates = bool(self.doubts.any())
-        """Whether the set-up is unknown too."""
-        self.touches = Touches(
-            self.grid,
-            self.records if self.calibrates else (),
-            self.finger.radius,
-            starts=self.prior.touching,
-        )
-        self.unknowns = 2 * n + 1 + 3 * len(self.records) + (NUISANCES if self.calibrates else 0)
-        self.owner = np.concatenate(
-            [np.full(len(record.t) - 1, i) for i, record in enumerate(self.records)]
-        )
-        """Which record each sample belongs to, shape (samples,)."""
-        self.shares = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
-        """How much of its push each sample has seen, an array (k,) a record."""
-        self.steady = [steady_samples(record) for record in self.records]
-        """Which samples' forces are compared, an array (k,) a record."""
-        self.ends = [
-            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
-        ]
-        """The records with nothing but their first and last pose."""
-        self.steps = [_step(record.push, self.finger) for record in self.records]
-        """Time steps of the simulations [s], one a record."""
-        self.physics = Physics(anisotropy=self.anisotropy)
+
+    def without(self, left_out: frozenset[int]) -> Problem:
+        """Return the problem with some records left out."""
+        return replace(self, left_out=left_out)
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Array]:
+        return self.prior.factors(self.grid)
 
     @property
-    def seconds(self) -> float:
-        """Time since the problem was posed [s]."""
-        return perf_counter() - self.began
+    def mass_factor(self) -> Array:
+        """A above: square root of the prior covariance of log mass, shape (n, n)."""
+        return self._factors[0]
+
+    @property
+    def friction_factor(self) -> Array:
+        """B above: square root of the prior covariance of log friction, shape (n, n)."""
+        return self._factors[1]
+
+    @cached_property
+    def doubts(self) -> Array:
+        """Standard deviations of the errors of the set-up, shape (8,)."""
+        return self.prior.setup_doubts
+
+    @cached_property
+    def calibrates(self) -> bool:
+        """Whether the errors of the set-up are unknowns, too."""
+        return bool(self.doubts.any())
+
+    @cached_property
+    def touches(self) -> Touches:
+        """Samples at which the finger touches; none where the set-up is not in doubt."""
+        records = self.records if self.calibrates else ()
+        return Touches(self.grid, records, self.finger.radius, starts=self.prior.touching)
+
+    @cached_property
+    def unknowns(self) -> int:
+        """Number of unknowns."""
+        setup = NUISANCES if self.calibrates else 0
+        return 2 * self.grid.n_cells + 1 + 3 * len(self.records) + setup
+
+    @cached_property
+    def owner(self) -> Integers:
+        """Index of the record that each sample belongs to, shape (samples,)."""
+        return np.concatenate(
+            [np.full(len(record.t) - 1, i) for i, record in enumerate(self.records)]
+        )
+
+    @cached_property
+    def shares(self) -> list[Array]:
+        """Share of its push that has passed at each sample, one array (k,) per record."""
+        return [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
+
+    @cached_property
+    def steady(self) -> list[Flags]:
+        """Which samples' forces are compared, one array (k,) per record."""
+        return [steady_samples(record) for record in self.records]
+
+    @cached_property
+    def ends(self) -> list[PushRecord]:
+        """The records reduced to their first and last poses."""
+        return [
+            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
+        ]
+
+    @cached_property
+    def steps(self) -> list[float]:
+        """Time steps of the simulations [s], one per record."""
+        return [_step(record.push, self.finger, self.physics) for record in self.records]
 
     def model(self, u: Array) -> ObjectModel:
-        """Return the model at u, within the prior's bounds."""
+        """Return the model at u (unknowns,), within the prior's bounds."""
         n = self.grid.n_cells
         prior = self.prior
         mass = prior.mass / n * np.exp(self.mass_factor @ u[:n])
@@ -141,7 +169,7 @@ class Problem:
         return ObjectModel(self.grid, mass, friction)
 
     def unknowns_of(self, model: ObjectModel) -> Array:
-        """Return the u of a model, with the finger and the starts as given."""
+        """Return the unknowns (unknowns,) of a model, with finger and starts as given."""
         n = self.grid.n_cells
         u = np.zeros(self.unknowns)
         u[:n] = np.linalg.solve(self.mass_factor, np.log(model.mass * n / self.prior.mass))
@@ -166,8 +194,13 @@ class Problem:
         return Calibration(off[:2], off[2:4], off[4:7], self.prior.touching)
 
     def fit(self, u: Array, start_sigma: Array) -> Fit:
-        """Simulate all pushes at u and compare; start_sigma (3,) scales the unknown starts."""
-        self.simulations += 1
+        """Simulate all pushes and compare them with what was observed.
+
+        Args:
+            u: Unknowns, shape (unknowns,).
+            start_sigma: Standard deviations of the starting poses [m, m, rad], shape (3,).
+
+        """
         model = self.model(u)
         finger = self.finger_at(u)
         calibration = self.calibration_at(u)
@@ -176,7 +209,7 @@ class Problem:
         for i in range(len(self.records)):
             offset = start_sigma * u[2 * n + 1 + 3 * i :][:3]
             if i in self.left_out:
-                parts.append(self._nothing(i))
+                parts.append(self._zeros(i))
                 continue
             with interrupts_held():
                 part = self._fit_one(i, model, finger, calibration, offset, start_sigma, True)
@@ -190,8 +223,8 @@ class Problem:
             gap_jacobian[:, 0, -NUISANCES:] = by_setup * self.doubts
         return Fit(pose, J, force, J_force, gap, gap_jacobian)
 
-    def _nothing(self, i: int) -> tuple[Array, Array, Array, Array]:
-        """Return what a record that is left out adds: residuals of zero that nothing changes."""
+    def _zeros(self, i: int) -> tuple[Array, Array, Array, Array]:
+        """Return zero residuals and Jacobians for a record that is left out."""
         record = self.records[i]
         poses = len(record.t) - 1
         forces = int(self.steady[i].sum()) if isinstance(record.push, Push) else 0
@@ -210,7 +243,16 @@ class Problem:
         offset: Array,
         calibration: Calibration | None = None,
     ) -> Array:
-        """Return the residuals of one push that starts `offset` (3,) off, shape (samples, 3)."""
+        """Return the residuals of push i, shape (samples, 3).
+
+        Args:
+            i: Index of the record.
+            model: The object.
+            finger: The finger.
+            offset: True minus observed starting pose [m, m, rad], shape (3,).
+            calibration: Errors of the set-up, if any.
+
+        """
         with interrupts_held():
             return self._fit_one(i, model, finger, calibration, offset, np.ones(3), False)[0]
 
@@ -224,7 +266,7 @@ class Problem:
         start_sigma: Array,
         jacobian: bool,
     ) -> tuple[Array, Array, Array, Array]:
-        """Simulate one record: pose residuals and Jacobian, force residuals and Jacobian."""
+        """Return pose residuals and Jacobian, force residuals and Jacobian of one record."""
         record = self.records[i]
         prepared = PreparedObject.of(model, None, self.physics)
         push = record.push if calibration is None else calibration.push(record.push)
@@ -240,7 +282,7 @@ class Problem:
         ending, track = prepared.roll(action, clear.pose, clock)
         if ending is not Ending.DONE:
             raise SimulationError(
-                f"{name}: the model cannot follow it beyond t = {track.t[-1]:.3f} s."
+                f"{name}: the simulation ends at t = {track.t[-1]:.3f} s, before the record does."
             )
         predicted = at_samples(track.pose, track, t)
         if calibration is not None:
@@ -273,7 +315,7 @@ class Problem:
         return residual, J_pose, force, J_force
 
     def _chain(self, into: Array, model: ObjectModel, finger: Finger) -> None:
-        """Fill ``dz / du``, z being the parameters of `physics.jacobian`, but for the starts."""
+        """Fill in ``dz / du`` except for the starts; z are the parameters of the Jacobian."""
         n = self.grid.n_cells
         load = model.friction * model.mass * GRAVITY
         arm = self.grid.centres - model.centre_of_mass
@@ -287,10 +329,10 @@ class Problem:
         into[n + MOMENTS, 2 * n] = finger.friction * self.prior.finger_doubt
 
 
-def _step(push: Push | ForcePush, finger: Finger) -> float:
+def _step(push: Push | ForcePush, finger: Finger, physics: Physics) -> float:
     """Return the time step for identification [s]."""
-    coarse = None
-    if isinstance(push, Push):
+    dt = physics.dt
+    if dt is None and isinstance(push, Push):
         travel = min(STEP_TRAVEL, 0.5 * finger.radius)
-        coarse = travel / float(np.hypot(*push.velocity))
-    return time_step(push, finger, Physics(dt=coarse))
+        dt = travel / float(np.hypot(*push.velocity))
+    return time_step(push, finger, replace(physics, dt=dt))

@@ -1,71 +1,35 @@
-"""The mean of several identifications: what to believe when few pushes cannot tell which is right.
-
-Friction is linear in the load, so that the mean load answers each motion with the mean friction.
-Where two hypotheses err in different ways their mean errs less than either.
-
-`Identification`: what every method returns.
-"""
+"""`Identification`: what `identify` returns, whatever the method."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property
 
 from pushwise.checks import counted
 from pushwise.identification.belief import Belief
-from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.identification.methods.end_loss import fit_error
-from pushwise.identification.objective import best_picture
+from pushwise.identification.calibration import Calibration
+from pushwise.identification.methods.registry import METHODS
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.summary import outliers, statements, total_mass_determined
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.typing import Array
 
-__all__ = ["Identification", "Step", "average"]
-
-
-def average(found: Sequence[Identification]) -> Identification:
-    """Return the mean of identifications of one object from the same pushes.
-
-    Loads, each taken as shares of its total, the log of the finger's friction and the errors of
-    the set-up are averaged. Doubts are those of the first one's prior.
-    """
-    problem = found[0].posterior.problem
-    n = problem.grid.n_cells
-    loads = [one.model.mass * one.model.friction for one in found]
-    share = np.mean([load / load.sum() for load in loads], axis=0)
-    total = found[0].model.total_mass
-    u = problem.unknowns_of(ObjectModel(problem.grid, total * share, problem.prior.friction))
-    ends = [one.posterior.refined.u for one in found]
-    u[2 * n] = np.mean([end[2 * n] for end in ends])
-    if problem.calibrates:
-        u[-NUISANCES:] = np.mean([end[-NUISANCES:] for end in ends], axis=0)
-    simulations = sum(one.simulations for one in found)
-    sigma = found[0].posterior.refined.errors.sigma
-    refined = best_picture(problem, u, noise=sigma, force_noise=None)
-    step = Step(simulations, sum(one.seconds for one in found), fit_error(problem, u))
-    return Identification(
-        problem.model(u),
-        problem.finger_at(u),
-        Posterior(problem, refined),
-        (step,),
-        " and ".join(one.method for one in found),
-    )
+__all__ = ["Identification", "Step"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a method's history."""
+    """One entry of a method's history."""
 
     simulations: int
     """How often the set of pushes had been simulated."""
     seconds: float
-    """Since the start."""
+    """Time since the start [s]."""
     error: float
-    """Mean distance between predicted and observed cells at the ends of the pushes [m]."""
+    """Mean distance between predicted and observed cells at the ends of the pushes [m]; for
+    "refine" on the way, mean distance between predicted and observed positions of all samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +37,15 @@ class Identification:
     """The model found, how sure it is, and how it was found."""
 
     model: ObjectModel
-    """Masses and frictions; the mass of a cell is the load it carries, over g."""
+    """Mass and friction of each cell; the mass of a cell is the load it carries, divided by g."""
     finger: Finger
-    """The finger, its friction estimated."""
+    """The finger, with its friction as estimated."""
     posterior: Posterior
     """How well everything is known."""
     history: tuple[Step, ...]
-    """The way there."""
+    """How the method got there."""
     method: str
-    """Which method found it."""
+    """Name of the method that found it."""
 
     @property
     def calibration(self) -> Calibration | None:
@@ -95,27 +59,27 @@ class Identification:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """How long it took [s]."""
         return self.history[-1].seconds
 
     @property
     def outliers(self) -> tuple[int, ...]:
-        """Pushes that do not fit the others."""
+        """Indices of pushes that do not fit the others."""
         return tuple(outliers(self.posterior))
 
     @property
     def drift(self) -> Array:
-        """How far the model strays over a push [m, m, rad], shape (3,), by its own account."""
+        """Estimated error of the model's predictions over a push [m, m, rad], shape (3,)."""
         return self.posterior.refined.errors.drift
 
     @property
     def _fitted(self) -> bool:
-        """Whether the model is where poses and forces fit best; `refine` alone goes there."""
-        return self.method == "refine"
+        """Whether the model is where poses and forces fit best."""
+        return self.method in METHODS and METHODS[self.method].fits_forces
 
-    @property
+    @cached_property
     def belief(self) -> Belief:
-        """What planning needs to know: the model, the finger, and how certain they are."""
+        """The model and how sure it is: what planning needs."""
         std = None
         if self._fitted and total_mass_determined(self.posterior):
             std = self.model.total_mass * self.posterior.total_mass_log_std[0]
@@ -125,11 +89,11 @@ class Identification:
             self.posterior.centre_of_mass_covariance,
             std,
             self.drift,
-            self.posterior,
+            posterior=self.posterior,
         )
 
     def statements(self) -> list[str]:
-        """Return what is known and what is not, a sentence each."""
+        """Return what is known and what is not, as sentences."""
         return statements(self.posterior, fitted=self._fitted)
 
     def summary(self) -> str:
@@ -139,7 +103,8 @@ class Identification:
         lines = [
             f"{self.method}: {pushes}, {self.model.grid.n_cells} cells, "
             f"{self.simulations} simulations, {self.seconds:.2f} s",
-            f"predicted ends are {1e3 * self.history[-1].error:.1f} mm from the observed ones",
+            f"mean distance between predicted and observed ends: "
+            f"{1e3 * self.history[-1].error:.1f} mm",
             f"the pushes determine {self.posterior.determined} of "
             f"{2 * self.model.grid.n_cells} directions of mass and friction",
             *self.statements(),
@@ -147,9 +112,8 @@ class Identification:
         return "\n".join(lines)
 
     def facts(self) -> Mapping[str, object]:
-        """Return what `summary` says, for machines; SI units."""
-        std = self.belief.total_mass_std
-        determined = std is not None
+        """Return the content of `summary` as numbers in SI units, ready for JSON."""
+        total_mass_std = self.belief.total_mass_std
         return {
             "method": self.method,
             "pushes": len(self.posterior.problem.records),
@@ -160,8 +124,8 @@ class Identification:
             "centre_of_mass": self.model.centre_of_mass.tolist(),
             "centre_of_mass_covariance": self.posterior.centre_of_mass_covariance.tolist(),
             "centre_of_mass_stated": self.posterior.problem.prior.centre,
-            "total_mass": self.model.total_mass if determined else None,
-            "total_mass_std": std,
+            "total_mass": None if total_mass_std is None else self.model.total_mass,
+            "total_mass_std": total_mass_std,
             "finger_friction": self.finger.friction,
             "determined": self.posterior.determined,
             "drift": self.drift.tolist(),

@@ -1,12 +1,12 @@
-"""What pushes told about an object, in sentences."""
+"""What pushes revealed about an object, in sentences."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pushwise.identification.centre import centre_off
-from pushwise.identification.outliers import contradicts, jumps
+from pushwise.identification.objective import centre_off
 from pushwise.identification.posterior import Posterior
+from pushwise.identification.record_quality import contradicts, jumps
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import ForcePush
 from pushwise.typing import Integers
@@ -14,21 +14,24 @@ from pushwise.typing import Integers
 __all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
 
 
-UNKNOWN = 0.3  # a doubt that the pushes reduced by less than this share is called not determined
-COARSE = 0.05  # of the object's length: a centre of mass no better known than that is not known
-# The same where nothing is believed about friction. Slow pushes then leave 1.7 % and more, for
-# what the prior says of masses, and fast ones 0.9 % at most (nine objects x three draws each).
+UNKNOWN = 0.3  # an uncertainty reduced by less than this share counts as not determined
+COARSE = 0.05  # of the object's length: a centre of mass with a larger error is not determined
+# The same where nothing is believed about friction. Slow pushes then leave 1.7 % and more, given
+# the prior of the masses, and fast ones at most 0.9 % (nine objects, three draws each).
 FINE = 0.012
-# What inertia adds to slow pushes is less than models stray by: in MuJoCo, whose friction gives way
-# a little, a coasting of 2 mm told masses wrong by half, known to 6 %.
+# What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
+# yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %.
 COASTS = 5e-3  # m
-CONTRADICTS = 3.0  # doubts by which a stated centre of mass may be off
+CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
 
 
 def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
-    """Return what is known, what is not, and what looks wrong; a sentence each.
+    """Return what is known, what is not, and what looks wrong, as sentences.
 
-    fitted: whether the model is where the pushes, forces included, fit best.
+    Args:
+        posterior: What is known.
+        fitted: Whether the model is where the pushes, forces included, fit best.
+
     """
     return [
         _centre(posterior),
@@ -40,7 +43,7 @@ def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
 
 
 def outliers(posterior: Posterior) -> dict[int, str]:
-    """Return the pushes that do not fit the others, with what is wrong in words."""
+    """Return the indices of pushes that do not fit the others, with what is wrong in words."""
     refined, owner = posterior.refined, posterior.problem.owner
     found = {}
     for i in range(len(posterior.problem.records)):
@@ -52,8 +55,8 @@ def outliers(posterior: Posterior) -> dict[int, str]:
             found[i] = f"push {i} does not fit the others: is its pose wrong, or one of theirs?"
         elif wild:
             # A pose that jumps is one bad sample: innovations compare each with the one before.
-            what = "pose jumps" if wild == 1 else f"poses jump {wild} times"
-            found[i] = f"push {i}: the {what} as no push could: is one wrong?"
+            times = "once" if wild == 1 else f"{wild} times"
+            found[i] = f"push {i}: the pose jumps {times}, as no push could: is a pose wrong?"
     return found
 
 
@@ -65,57 +68,61 @@ def _centre(posterior: Posterior) -> str:
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
     varies = posterior.problem.prior.friction_spread
     length = float(np.ptp(posterior.problem.grid.outline, axis=0).max())
-    spread = f"{1e3 * size[1]:.1f} mm along {angle:.0f} degrees and {1e3 * size[0]:.1f} mm across"
+    error = (
+        f"standard error {1e3 * size[1]:.1f} mm along {angle:.0f} degrees and "
+        f"{1e3 * size[0]:.1f} mm across"
+    )
     if size[1] > length * (FINE if varies is None else COARSE):
         return (
-            f"centre of mass not determined: ({x:.1f}, {y:.1f}) mm is good to {spread} only; "
+            f"centre of mass not determined: at ({x:.1f}, {y:.1f}) mm, {error}; "
             "bound the variation of friction, push faster, or measure forces."
         )
     if posterior.problem.prior.centre is not None:
-        return _stated_centre(posterior, f"({x:.1f}, {y:.1f}) mm, known to {spread}")
-    known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, known to {spread}"
+        return _stated_centre(posterior, f"({x:.1f}, {y:.1f}) mm, {error}")
+    known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, {error}"
     if varies is None:
         return f"{known}."
     more = 1e2 * posterior.centre_std_of_friction
     return (
         f"{known}, if friction varies by no more than {varies:.0%} over the object "
-        f"(each 10% would make it {more:.1f} mm uncertain)."
+        f"(each 10% adds an uncertainty of {more:.1f} mm)."
     )
 
 
 def _stated_centre(posterior: Posterior, found: str) -> str:
-    """Say what the pushes add to a centre of mass that was stated."""
+    """Return what the pushes add to a centre of mass that was stated."""
     prior = posterior.problem.prior
     x, y = 1e3 * np.array(prior.centre)
-    stated = f"centre of mass stated at ({x:.1f}, {y:.1f}) mm to {1e3 * prior.centre_doubt:.1f} mm"
+    doubt = 1e3 * prior.centre_doubt
+    stated = f"centre of mass stated at ({x:.1f}, {y:.1f}) mm, standard error {doubt:.1f} mm"
     (off,) = np.linalg.norm(centre_off(posterior.problem, posterior.refined.u)[0], axis=1)
     if off > CONTRADICTS:
         return (
             f"{stated}, but the pushes put it at {found}: is the statement wrong, or does friction "
-            "vary more than is believed?"
+            "vary more than the prior allows?"
         )
-    if posterior.centre_told < UNKNOWN:
-        return f"{stated}; the pushes tell no more of it."
-    return f"{stated}; with the pushes it is at {found}."
+    if posterior.centre_learned < UNKNOWN:
+        return f"{stated}; the pushes add nothing to that."
+    return f"{stated}; together with the pushes, at {found}."
 
 
 def total_mass_determined(posterior: Posterior) -> bool:
-    """Return whether the pushes tell the total mass.
+    """Return whether the pushes determine the total mass.
 
-    Measured forces tell weight times friction; which is which, inertia tells alone.
+    Measured forces determine weight times friction; only inertia separates the two.
     """
     after, before = posterior.total_mass_log_std
     return after <= (1.0 - UNKNOWN) * before and _coasting(posterior) > COASTS
 
 
 def _coasting(posterior: Posterior) -> float:
-    """Return how far inertia would carry the object after the fastest push [m]."""
+    """Return how far the object would coast after the fastest push [m]."""
     model = posterior.problem.model(posterior.refined.u)
     friction = float(model.mass @ model.friction) / model.total_mass
     speed = 0.0
     for record in posterior.problem.records:
         if isinstance(record.push, ForcePush):
-            return np.inf  # the force moves as much mass as it is
+            return np.inf  # a given force accelerates the mass directly
         speed = max(speed, float(np.hypot(*record.push.velocity)))
     return speed**2 / (2.0 * friction * GRAVITY)
 
@@ -124,15 +131,15 @@ def _total(posterior: Posterior, *, fitted: bool) -> str:
     after = posterior.total_mass_log_std[0]
     total = posterior.problem.model(posterior.refined.u).total_mass
     if fitted and total_mass_determined(posterior):
-        return f"total mass {total:.3f} kg, known to {100 * after:.1f} %."
+        return f"total mass {total:.3f} kg, standard error {100 * after:.1f} %."
     if not any(steady.any() for steady in posterior.problem.steady):
-        return "total mass not determined: that takes measured forces."
+        return "total mass not determined: that requires measured forces."
     if not fitted:
-        return "total mass not determined: forces are not fitted by this method."
+        return "total mass not determined: this method does not fit forces."
     after = posterior.total_load_log_std
     return (
-        f"friction force {posterior.load.sum():.2f} N in all, known to {100 * after:.1f} %; total "
-        "mass not determined: that takes pushes so fast that the object coasts."
+        f"total friction force {posterior.load.sum():.2f} N, standard error {100 * after:.1f} %; "
+        "total mass not determined: that requires pushes so fast that the object coasts."
     )
 
 
@@ -140,9 +147,9 @@ def _loads(posterior: Posterior) -> str:
     unknown = np.flatnonzero(posterior.load_known < UNKNOWN)
     n = posterior.problem.grid.n_cells
     if len(unknown) == 0:
-        return "friction load of every cell determined in part."
+        return "friction load of every cell at least partly determined."
     if len(unknown) == n:
-        return "friction load of no cell determined by itself, only sums over many cells."
+        return "friction load not determined for any single cell, only for sums over many cells."
     return f"friction load of cells {_ranges(unknown)} not determined."
 
 
@@ -153,7 +160,7 @@ def _ranges(cells: Integers) -> str:
 
 
 def _bounds(posterior: Posterior) -> list[str]:
-    """Name the cells that rest on a bound."""
+    """Return which cells are at an upper bound."""
     model = posterior.problem.model(posterior.refined.u)
     prior = posterior.problem.prior
     found = []
@@ -163,5 +170,5 @@ def _bounds(posterior: Posterior) -> list[str]:
     ):
         if limit is not None and (values >= limit).any():
             cells = _ranges(np.flatnonzero(values >= limit))
-            found.append(f"{what} of cells {cells} rests on its upper bound {limit:g}.")
+            found.append(f"{what} of cells {cells} is at its upper bound {limit:g}.")
     return found

@@ -209,5 +209,5 @@ def _identified_again(posterior: Posterior, records: list[PushRecord]) -> Belief
         [*problem.records, *new],
         finger=problem.finger,
         prior=problem.prior,
-        anisotropy=problem.anisotropy,
+        physics=problem.physics,
     ).belief

@@ -19,6 +19,7 @@ from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
@@ -211,8 +212,8 @@ def _identified(done: Outcome, grid: CellGrid) -> Learned:
     """Learn from the pushes; without any, assume uniform mass and friction."""
     if not done.records:
         return Learned(None, Belief.assuming(uniform_model(grid, done.prior), done.finger))
-    seed = done.options.plan.seed
-    found = identify(grid, done.records, finger=done.finger, prior=done.prior, seed=seed)
+    search = SearchOptions(seed=done.options.plan.seed)
+    found = identify(grid, done.records, finger=done.finger, prior=done.prior, search=search)
     return Learned(found, found.belief)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from pushwise.experiments.real.data import RealSet, grid_over
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.holdout import predicted_ends, uniform_model
-from pushwise.identification.identify import identify
-from pushwise.identification.methods.feet import laid
+from pushwise.identification.identify import average, identify
+from pushwise.identification.methods.feet import load_of_feet
 from pushwise.identification.prior import Prior
-from pushwise.identification.result import Identification, average
+from pushwise.identification.result import Identification
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
@@ -172,7 +172,7 @@ def learn_without(
 
 def standing_on(grid: CellGrid, feet: Array, shares: Array) -> ObjectModel:
     """Return the model of an object on feet [m], (k, 2), with these shares of its weight, (k,)."""
-    weight = np.maximum(laid(grid, feet, shares), 1e-3 / grid.n_cells)
+    weight = np.maximum(load_of_feet(grid, feet, shares), 1e-3 / grid.n_cells)
     return ObjectModel(grid, 0.5 * weight / weight.sum(), 0.3)
 
 

@@ -1,1 +1,1 @@
-"""The methods of identification, one file per method."""
+"""Methods of identification; `registry` lists them."""

@@ -1,8 +1,8 @@
 """Descent by PyTorch's automatic differentiation through the full LCP, a baseline of the paper.
 
 The loss is Eq. 1: from each observed state predict the next observed pose by one step of the LCP in
-3n coordinates, under the measured force at the touched cell. Needs the extra ``autograd``, records
-with forces, and patience: a step of the LCP costs thousands of ours.
+3n coordinates, under the measured force at the touched cell. Requires the extra ``autograd``,
+records with forces, and patience: a step of the LCP costs as much as thousands of ours.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["search_by_autograd"]
 
 
-STRETCHES = 8  # steps predicted a push: samples are thinned to this many
+STEPS = 8  # predicted steps per push: samples are thinned to this many
 
 
-class _Stretch(NamedTuple):
-    """One observed state, the force on it, and the pose seen next."""
+class _ObservedStep(NamedTuple):
+    """One observed state, the force on it, and the pose observed next."""
 
     pose: Array  # (3,)
     velocities: Array  # (n, 3) of the cells
@@ -39,44 +39,42 @@ class _Stretch(NamedTuple):
 
 
 def search_by_autograd(search: Search) -> None:
-    """Follow gradients that PyTorch computes, all pushes at once, until the budget ends."""
+    """Follow gradients that PyTorch computes, all pushes at once."""
     try:
         import torch
     except ImportError:
         raise PushwiseError(
             "method 'autograd' needs PyTorch; pip install 'pushwise[autograd]'."
         ) from None
-    problem = search.box.problem
-    stretches = [
-        stretch
-        for i, record in enumerate(problem.records)
-        for stretch in _stretches(problem, i, record)
+    problem, bounds = search.problem, search.bounds
+    steps = [
+        step for i, record in enumerate(problem.records) for step in _steps(problem, i, record)
     ]
     n = problem.grid.n_cells
-    x = search.box.middle
+    x = bounds.middle
     rate = RATE
     while True:
-        if problem.simulations + 2 > search.budget:
+        if search.spent + 2 > search.budget:
             raise OutOfBudget
         point = torch.tensor(x, requires_grad=True)
-        mass = search.box.max_mass * point[:n]
-        friction = search.box.max_friction * point[n:]
-        problem.simulations += 1
-        total = sum((_distance(problem, mass, friction, s) for s in stretches), point.new_zeros(()))
+        mass = bounds.max_mass * point[:n]
+        friction = bounds.max_friction * point[n:]
+        search.task.counter.add()
+        total = sum((_distance(problem, mass, friction, s) for s in steps), point.new_zeros(()))
         total.backward()  # type: ignore[no-untyped-call]
         assert point.grad is not None
         gradient = point.grad.numpy()
         size = np.abs(gradient).max()
         if size > 0.0:
-            x = search.box.clip(x - rate * gradient / size)
+            x = bounds.clip(x - rate * gradient / size)
         search.error(x)
         rate *= DECAY
 
 
 def _distance(
-    problem: Problem, mass: torch.Tensor, friction: torch.Tensor, s: _Stretch
+    problem: Problem, mass: torch.Tensor, friction: torch.Tensor, s: _ObservedStep
 ) -> torch.Tensor:
-    """Return the root mean square distance of the cells one step ahead."""
+    """Return the root mean square error [m] of the cells one step ahead."""
     import torch
 
     from pushwise.physics.paper.lcp_torch import lcp_twist
@@ -89,13 +87,13 @@ def _distance(
     return torch.sqrt(torch.mean(dx**2 + dy**2) + 1e-12)
 
 
-def _stretches(problem: Problem, i: int, record: PushRecord) -> list[_Stretch]:
+def _steps(problem: Problem, i: int, record: PushRecord) -> list[_ObservedStep]:
     """Thin a record to a few states, each with its arriving velocity and the force on it."""
     if record.force is None or record.finger is None:
         raise PushwiseError(
             f"method 'autograd' predicts single steps under a measured force; push {i} has none."
         )
-    picked = np.unique(np.linspace(0, len(record.t) - 1, STRETCHES + 2).astype(int))
+    picked = np.unique(np.linspace(0, len(record.t) - 1, STEPS + 2).astype(int))
     grid = problem.grid
     found = []
     for a, b, c in zip(picked, picked[1:], picked[2:], strict=False):
@@ -106,7 +104,7 @@ def _stretches(problem: Problem, i: int, record: PushRecord) -> list[_Stretch]:
         cell = int(np.argmin(np.hypot(near[:, 0], near[:, 1])))
         wrenches[cell, :2] = record.force[b + 1 : c + 1].mean(axis=0)
         found.append(
-            _Stretch(
+            _ObservedStep(
                 record.pose[b],
                 cell_velocities(offsets, twist),
                 wrenches,

@@ -1,20 +1,16 @@
-"""Random search, the first of the paper's compared methods: draw in the box, keep the best.
+"""The derivative-free baselines of the paper's comparison.
 
-Weighted sampling, as the authors ran it: normal about the best, ever closer to it.
-
-Gradient descent with finite differences: one simulation a coordinate, then one step.
-
-Nelder and Mead's simplex, by SciPy.
-
-Covariance matrix adaptation evolution strategy, by the package `cma`.
+Random search, weighted sampling, gradient descent with finite differences, covariance matrix
+adaptation (by the package `cma`) and the simplex of Nelder and Mead (by SciPy). All of them search
+between the same bounds, minimise the same loss and end when the same budget is used up.
 """
 
 from __future__ import annotations
 
-import cma
 import numpy as np
 from scipy.optimize import minimize
 
+from pushwise.errors import PushwiseError
 from pushwise.identification.methods.search import OutOfBudget, Search
 
 __all__ = [
@@ -26,48 +22,48 @@ __all__ = [
 ]
 
 
+# All of these are relative to the distance between the bounds.
+FIRST_WIDTH = 0.5  # standard deviation of the first weighted samples
+LAST_WIDTH = 0.02
+HALVED_EVERY = 10  # samples
+DIFFERENCE = 0.1  # finite difference, the authors' half a kilogram of five
+RATE = 0.3  # first step of gradient descent
+DECAY = 0.9  # per step
+EVOLUTION_WIDTH = 0.2  # standard deviation of the first population
+
+
 def search_randomly(search: Search) -> None:
-    """Draw points of the box, all equally likely, until the budget ends."""
-    search.error(search.box.middle)
+    """Draw points uniformly between the bounds."""
+    search.error(search.bounds.middle)
     while True:
-        search.error(search.rng.uniform(size=search.box.size))
-
-
-FIRST = 0.5  # of the box: the first spread
-LAST = 0.02
-EVERY = 10  # draws, after which the spread is halved
+        search.error(search.rng.uniform(size=search.bounds.size))
 
 
 def search_near_the_best(search: Search) -> None:
-    """Draw about the best point so far, with half the spread every ten draws."""
-    search.error(search.box.middle)
+    """Draw points normally about the best so far, as the authors did, and ever closer to it."""
+    search.error(search.bounds.middle)
     drawn = 0
     while True:
-        spread = max(FIRST * 0.5 ** (drawn // EVERY), LAST)
-        search.error(search.best + spread * search.rng.standard_normal(search.box.size))
+        width = max(FIRST_WIDTH * 0.5 ** (drawn // HALVED_EVERY), LAST_WIDTH)
+        search.error(search.best + width * search.rng.standard_normal(search.bounds.size))
         drawn += 1
 
 
-DIFFERENCE = 0.1  # of the box, the authors' half a kilogram of five
-RATE = 0.3
-DECAY = 0.9
-
-
 def search_by_differences(search: Search) -> None:
-    """Step down the gradient, as far as the budget lets it be known.
+    """Step down the gradient, estimated by one simulation per coordinate.
 
-    Coordinates are visited in random order; when the budget ends before all were, the step is
-    taken along those that were.
+    Coordinates are visited in random order. If the budget ends before all of them were visited,
+    the last step is taken along those that were.
     """
-    x = search.box.middle
+    x = search.bounds.middle
     value = search.error(x)
     rate = RATE
     while True:
-        gradient = np.zeros(search.box.size)
+        gradient = np.zeros(search.bounds.size)
         exhausted = False
         # The last simulation is kept for the step itself.
-        for i in search.rng.permutation(search.box.size):
-            if search.box.problem.simulations + 1 >= search.budget:
+        for i in search.rng.permutation(search.bounds.size):
+            if search.spent + 1 >= search.budget:
                 exhausted = True
                 break
             moved = x.copy()
@@ -75,7 +71,7 @@ def search_by_differences(search: Search) -> None:
             gradient[i] = (search.error(moved) - value) / DIFFERENCE
         size = np.abs(gradient).max()
         if size > 0.0:
-            x = search.box.clip(x - rate * gradient / size)
+            x = search.bounds.clip(x - rate * gradient / size)
         value = search.error(x)
         rate *= DECAY
         if exhausted:
@@ -83,25 +79,28 @@ def search_by_differences(search: Search) -> None:
 
 
 def search_by_simplex(search: Search) -> None:
-    """Move a simplex in the box until the budget ends, and start anew where it collapsed."""
+    """Move a simplex between the bounds, and restart it at the best point where it collapsed."""
     while True:
         minimize(
             search.error,
             search.best,
             method="Nelder-Mead",
-            bounds=[(0.0, 1.0)] * search.box.size,
+            bounds=[(0.0, 1.0)] * search.bounds.size,
             options={"maxfev": 10**6, "xatol": 1e-6, "fatol": 1e-9, "adaptive": True},
         )
 
 
-SPREAD = 0.2  # of the box
-
-
 def search_by_evolution(search: Search) -> None:
-    """Let a population evolve in the box until the budget ends."""
+    """Let a population evolve between the bounds."""
+    try:
+        import cma
+    except ImportError:
+        raise PushwiseError(
+            "method 'cma-es' needs the package cma; pip install 'pushwise[experiments]'."
+        ) from None
     seed = int(search.rng.integers(1, 2**31))
     options = {"bounds": [0.0, 1.0], "seed": seed, "verbose": -9}
-    strategy = cma.CMAEvolutionStrategy(search.box.middle, SPREAD, options)
+    strategy = cma.CMAEvolutionStrategy(search.bounds.middle, EVOLUTION_WIDTH, options)
     while True:
         points = strategy.ask()
         strategy.tell(points, [search.error(np.asarray(x)) for x in points])

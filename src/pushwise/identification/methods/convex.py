@@ -1,14 +1,15 @@
 """Friction loads from observed motion alone, by linear least squares: no start, no step size.
 
 While the finger pushes slowly, friction balances its force, which passes through the contact.
-So the moment of friction about the contact vanishes,
+Therefore the moment of friction about the contact vanishes,
 
     sum_i c_i (r_i - rho) x v_i / |v_i| = 0
 
-with c_i the load, r_i the place and v_i the velocity of cell i, rho the contact: linear in c, one
-equation for each pair of samples (after Yoshikawa and Kurisu 1991 and Lynch 1993). Solved for loads
-c_i >= 0 of mean one, pulled towards an even and smooth load. A finger's height, which moves the
-load by a force not known here, and an uneven board are left out: it is a start for `refine`.
+with c_i the load, r_i the position and v_i the velocity of cell i, rho the contact. This is linear
+in c, with one equation per pair of samples (after Yoshikawa and Kurisu 1991 and Lynch 1993). It is
+solved for loads c_i >= 0 of mean one, regularised towards a uniform and smooth load. The finger's
+height, which shifts the load by a force that is not known here, and an anisotropic table are
+ignored: the result serves as a start for `refine`.
 """
 
 from __future__ import annotations
@@ -17,30 +18,39 @@ import numpy as np
 from scipy.optimize import nnls
 
 from pushwise.geometry.compiled import feature_normal, nearest_feature
+from pushwise.identification.methods.task import Task
+from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Push
 from pushwise.records.record import PushRecord
 from pushwise.typing import Array
 
-__all__ = ["convex"]
+__all__ = ["convex", "convex_model"]
 
 
 TRAVEL = 5e-3  # m of motion between the samples compared: more than noise, less than a turn
 TOUCHING = 4e-3  # m: a finger nearer than this, noise included, touches
-MOMENT_NOISE = 0.1  # of the object's size: how exact an equation is
-LEAST = 0.02  # of the mean: no cell carries nothing
+MOMENT_NOISE = 0.1  # of the object's size: how precise an equation is
+LEAST = 0.02  # of the mean load: every cell carries something
 
 
-def convex(problem: Problem) -> ObjectModel:
+def convex(task: Task) -> Refined:
+    """Take the loads of `convex_model` as the result; counts as one simulation."""
+    task.counter.add()
+    u = task.problem.unknowns_of(convex_model(task.problem))
+    # Not counted: examining the result is not searching.
+    return linearize_with_best_drift(task.problem, u, task.noise)
+
+
+def convex_model(problem: Problem) -> ObjectModel:
     """Return the model with the loads found and the prior's friction everywhere."""
-    problem.simulations += 1
     grid = problem.grid
     n = grid.n_cells
     rows = [row for record in problem.records for row in _moments(problem, record)]
     size = 0.5 * np.sqrt(grid.area)
     equations = np.array(rows).reshape(-1, n) / (MOMENT_NOISE * size * n)
-    # Departure from an even load, in the pattern of the prior, and the total: rows of one system.
+    # Deviations from a uniform load, in the pattern of the prior, and the total: one linear system.
     pattern = problem.mass_factor @ problem.mass_factor.T - problem.prior.mass_doubt**2
     root = np.linalg.cholesky(np.linalg.inv(pattern + 1e-9 * np.eye(n))).T
     A = np.concatenate([equations, root, np.full((1, n), 10.0)])
@@ -52,7 +62,7 @@ def convex(problem: Problem) -> ObjectModel:
 
 
 def _moments(problem: Problem, record: PushRecord) -> list[Array]:
-    """Return the moment of a unit load at each cell about the contact, (n,) a pair of samples."""
+    """Return the moments of unit loads at the cells about the contact, (n,) per pair of samples."""
     if not isinstance(record.push, Push) or record.finger is None:
         return []
     outline = problem.grid.outline
@@ -72,7 +82,7 @@ def _moments(problem: Problem, record: PushRecord) -> list[Array]:
         if distance - problem.finger.radius < TOUCHING and distance > 0.0:
             _, nx, ny, _ = feature_normal(feature, q[0], q[1], ox, oy)
             contact = q - distance * np.array([nx, ny])
-            # Velocities in the grid frame; their size does not matter.
+            # Velocities in the grid frame; their magnitude does not matter.
             vx, vy = turn.T @ step[:2]
             r = problem.grid.centres
             v = np.column_stack([vx - step[2] * r[:, 1], vy + step[2] * r[:, 0]])

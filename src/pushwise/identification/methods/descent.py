@@ -1,4 +1,4 @@
-"""The paper's Algorithm 1: stochastic gradient descent, projected into the box.
+"""Algorithm 1 of the paper: stochastic gradient descent, projected into the bounds.
 
 Gradients are those of whole simulated pushes (the paper's are of single steps under a measured
 force; a finger's force is not measured, and the rollout's gradient costs the same). A step is
@@ -6,38 +6,37 @@ force; a finger's force is not measured, and the rollout's gradient costs the sa
     x <- project(x - rate_k grad / |grad|_max),      rate_k = rate 0.9^k
 
 for one push after the other, or for all of them at once (``batch``). The authors' code decays its
-rate the same way, and returns the model with the least error on the pushes it learned from.
+rate in the same way, and returns the model with the smallest error on the pushes it learned from.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pushwise.identification.methods.search import OutOfBudget, Search
+from pushwise.identification.methods.search import Search
 
-__all__ = ["descend"]
+__all__ = ["DECAY", "RATE", "descend"]
 
-RATE = 0.3  # of the box, the first step
-DECAY = 0.9  # a sweep over all pushes
+RATE = 0.3  # of the distance between the bounds: the first step
+DECAY = 0.9  # per sweep over all pushes
 
 
-def descend(search: Search, *, batch: bool) -> None:
+def descend(search: Search) -> None:
     """Follow the gradient of the pushes, one by one in random order, or all together."""
-    x = search.box.middle
-    count = len(search.box.problem.records)
+    batch = search.task.options.batch
+    x = search.bounds.middle
+    count = len(search.problem.records)
     rate = RATE
     while True:
         order = search.rng.permutation(count).tolist()
         for pushes in [order] if batch else [[i] for i in order]:
-            if search.box.problem.simulations >= search.budget:
-                raise OutOfBudget
-            value, gradient = search.box.gradient(x, pushes)
+            value, gradient = search.gradient(x, pushes)
             if batch:
-                search.saw(x, value)
+                search.remember(x, value)
             size = np.abs(gradient).max()
             if size > 0.0:
-                # A single push may pull one cell far: it moves as far as its share of the pushes.
-                x = search.box.clip(x - rate * len(pushes) / count * gradient / size)
+                # A single push may pull one cell far: it moves it by its share of the pushes.
+                x = search.bounds.clip(x - rate * len(pushes) / count * gradient / size)
         if not batch:
             search.error(x)
         rate *= DECAY

@@ -1,21 +1,20 @@
 """An object on three feet: a rigid body on a rigid table stands on three points.
 
-Eight numbers, three places inside the outline and the shares of the weight on them, say where an
-object rests, far fewer than a load on every cell; with ten pushes that matters. Many triples
-explain a few pushes, some of them far apart, so none is chosen: a crowd of them is drawn from the
-posterior (`tempering`), together with the finger's friction, the errors of the set-up and the
-scatter of the ends, and the mean of their loads is returned. Friction is linear in the load, so
-that the mean load answers any motion with the mean friction of the crowd.
+Eight numbers, the positions of three feet inside the outline and their shares of the weight, say
+where an object rests. These are far fewer than a load per cell, which matters with ten pushes. Many
+triples of feet explain a few pushes, some of them far apart, so none is chosen: a population of
+them is drawn from the posterior (`tempering`), together with the finger's friction, the errors of
+the set-up and the scatter of the ends, and the mean of their loads is returned. Friction is linear
+in the load, so the mean load predicts the mean friction of the population for any motion.
 
-Unknowns of a point: places (2 a foot) [m], logs of shares and set-up in standard deviations, logs
-of the scatter of positions and of angles. Feet are ordered by x: they have no names. Where the
-centre of mass is stated, statics gives the shares, and its two errors take their place: feet
-believe a statement, to its doubt, where `refine` would believe pushes that contradict it.
+Unknowns of a point are the positions (2 per foot) [m], the logs of the shares and the set-up in
+standard deviations, and the logs of the scatter of positions and of angles. Feet are ordered by x
+because they are interchangeable. Where the centre of mass is stated, statics gives the shares, and
+its two errors take their place: feet believe a statement, within its uncertainty, where `refine`
+would believe pushes that contradict it.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -23,8 +22,10 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import signed_area
 from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.identification.contact_observations import GAP_SIGMA
+from pushwise.identification.methods.task import Task
 from pushwise.identification.methods.tempering import tempered
+from pushwise.identification.objective import Refined, linearize_with_best_drift
+from pushwise.identification.observations import GAP_SIGMA
 from pushwise.identification.problem import DEEPEST, Problem
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepared import Feet, Fingers, PreparedObject
@@ -32,63 +33,79 @@ from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["feet", "laid"]
+__all__ = ["ThreeFeet", "feet", "load_of_feet"]
 
 
 FEET = 3
 SHARES = 2 * FEET  # where the shares begin in a point
-SHARE_SPREAD = 0.7  # log; how much feet differ in what they carry
-# Of real ends about true feet half are within a millimetre, and one in ten is off by two or more.
+SHARE_SPREAD = 0.7  # standard deviation of the log share that a foot carries
+# Half of all real ends are within a millimetre of those with true feet; one in ten is off by two.
 SCATTER = 5e-4  # m
 SCATTER_DOUBT = 0.7  # log
 DEGREES = 3.0  # of freedom of Student's t
-GAP_DEGREES = 8.0  # of gaps, as in `refine`
-CROWD = 500
-MOVES = 5
+GAP_DEGREES = 8.0  # the same for gaps, as in `refine`
+CROWD = 500  # points in the population
+MOVES = 5  # per point and level
 TRIES = 10_000  # to find feet that balance
-LEAST = 1e-3  # of the mean load: no cell carries nothing
+LEAST = 1e-3  # of the mean load: every cell carries something
 
 
-def feet(
-    problem: Problem,
-    rng: np.random.Generator,
-    *,
-    noise: Array | None,
-    tick: Callable[[Array], None],
-) -> Array:
-    """Return the unknowns u of `Problem` with the mean load and set-up of all likely feet.
+def feet(task: Task) -> Refined:
+    """Return the mean load and set-up of all likely triples of feet."""
+    problem, noise = task.problem, task.noise.pose
+    hypothesis = ThreeFeet(problem, np.zeros(3) if noise is None else noise)
 
-    noise: stated standard deviations of poses (3,), if any. tick: called with u on the way there.
-    """
-    stand = _Stand(problem, np.zeros(3) if noise is None else noise)
+    def log_likelihood(x: Array) -> float:
+        task.counter.add()
+        return hypothesis.log_likelihood(x)
+
+    def after_level(points: Array) -> None:
+        u = hypothesis.mean(points)
+        task.improved(problem.model(u), task.error(u))
+
     points = tempered(
-        stand.drawn(CROWD, rng),
-        stand.log_prior,
-        stand.log_likelihood,
-        rng,
+        hypothesis.draw(CROWD, task.rng),
+        hypothesis.log_prior,
+        log_likelihood,
+        task.rng,
         moves=MOVES,
-        tick=lambda points: tick(stand.mean(points)),
+        after_level=after_level,
     )
-    return stand.mean(points)
+    u = hypothesis.mean(points)
+    task.counter.add()
+    return linearize_with_best_drift(problem, u, task.noise)
 
 
-def laid(grid: CellGrid, places: Array, shares: Array) -> Array:
-    """Return the load of the cells (n,) of feet (k, 2): each shared among the cells around it."""
+def load_of_feet(grid: CellGrid, places: Array, shares: Array) -> Array:
+    """Return the load of each cell, shape (n,), where every foot rests on the cells around it.
+
+    Args:
+        grid: The object.
+        places: Positions of the feet [m] in the grid frame, shape (k, 2).
+        shares: Load of each foot, shape (k,).
+
+    """
     load = np.zeros(grid.n_cells)
     for place, share in zip(places, shares, strict=True):
         gap = np.abs(grid.centres - place) / grid.cell_size
         near = np.prod(np.clip(1.0 - gap, 0.0, None), axis=1)
-        if not near.any():  # at the very rim
+        if not near.any():  # on the rim
             near[np.argmin(np.sum(gap**2, axis=1))] = 1.0
         load += share * near / near.sum()
     return load
 
 
-class _Stand:
-    """Feet as a hypothesis: its prior, and how likely it makes the ends of pushes."""
+class ThreeFeet:
+    """The hypothesis that an object stands on three feet: its prior and its likelihood."""
 
     def __init__(self, problem: Problem, noise: Array) -> None:
-        """Collect the pushes, and what fingers that touch tell of the set-up."""
+        """Collect the pushes, and what contacts reveal about the set-up.
+
+        Args:
+            problem: The pushes.
+            noise: Standard deviations of poses [m, m, rad], shape (3,); zeros where not stated.
+
+        """
         self.problem = problem
         self.noise = noise
         pushes = [r.push for r in problem.records if isinstance(r.push, Push)]
@@ -116,7 +133,7 @@ class _Stand:
         self.size = self.setup + len(self.middle) + 2
 
     def _touching(self) -> tuple[Array, Array]:
-        """Return mean and root of covariance of finger and set-up, as far as touches tell them."""
+        """Return mean and root of covariance of finger and set-up, given the contacts alone."""
         v = np.zeros(1 + len(self.doubted))
         H = np.eye(len(v))
         for _ in range(5):
@@ -130,7 +147,7 @@ class _Stand:
         return v, np.asarray(np.linalg.cholesky(np.linalg.inv(H)), np.float64)
 
     def _setup(self, v: Array) -> tuple[Finger, Calibration]:
-        """Return finger and set-up for the finger's friction and what is doubted, in deviations."""
+        """Return finger and set-up for friction and doubted errors v in standard deviations."""
         u = np.zeros(self.problem.unknowns)
         self._place(u, v)
         return self.problem.finger_at(u), self.problem.calibration_at(u) or Calibration()
@@ -141,8 +158,8 @@ class _Stand:
         if self.problem.calibrates:
             u[-NUISANCES + self.doubted] = v[1:]
 
-    def drawn(self, count: int, rng: np.random.Generator) -> Array:
-        """Draw points of the prior, (count, unknowns): feet anywhere inside the outline.
+    def draw(self, count: int, rng: np.random.Generator) -> Array:
+        """Draw points of the prior, shape (count, unknowns), with feet anywhere in the outline.
 
         Where the centre of mass is stated it lies between them.
         """
@@ -158,27 +175,27 @@ class _Stand:
                     while not self._inside(place):
                         place[:] = rng.uniform(low, high)
                 x[:SHARES] = places[np.argsort(places[:, 0])].ravel()
-                if (self._shares(x) > 0.0).all():
+                if (self.shares(x) > 0.0).all():
                     break
             else:
                 raise PushwiseError(
                     f"no three feet within the outline carry the stated centre of mass "
-                    f"{self.problem.prior.centre}: is it at the very rim?"
+                    f"{self.problem.prior.centre}; does it lie on the rim?"
                 )
         return points
 
     def _inside(self, place: Array) -> bool:
         return bool(nearest_feature(place[0], place[1], *self.outline)[1] < 0.0)
 
-    def _split(self, x: Array) -> tuple[Array, Array, Array]:
-        """Return places (feet, 2), shares (feet,) and set-up of a point."""
+    def split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Return positions (feet, 2) [m], shares (feet,) and set-up of a point (unknowns,)."""
         v = self.middle + self.root @ x[self.setup : -2]
-        return x[:SHARES].reshape(FEET, 2), self._shares(x), v
+        return x[:SHARES].reshape(FEET, 2), self.shares(x), v
 
-    def _shares(self, x: Array) -> Array:
-        """Return which share of the weight each foot of a point carries, (feet,).
+    def shares(self, x: Array) -> Array:
+        """Return the share of the weight that each foot of a point carries, shape (feet,).
 
-        None is negative, but where the centre of mass is stated and not between the feet.
+        Shares are negative only where a stated centre of mass does not lie between the feet.
         """
         prior = self.problem.prior
         if prior.centre is None:
@@ -186,24 +203,24 @@ class _Stand:
             return np.asarray(share / share.sum())
         centre = prior.centre + prior.centre_doubt * x[SHARES : self.setup]
         places = x[:SHARES].reshape(FEET, 2)
-        # A foot's share is the area of the triangle with the centre in its place.
+        # A foot's share is the area of the triangle that has the centre in place of the foot.
         own = np.eye(FEET, dtype=bool)[:, :, None]
         areas = np.array([signed_area(part) for part in np.where(own, centre, places)])
         whole = signed_area(places)
         return areas / whole if whole != 0.0 else np.full(FEET, -1.0)
 
     def log_prior(self, x: Array) -> float:
-        """Return the log of the prior of a point."""
+        """Return the log prior of a point (unknowns,)."""
         places = x[:SHARES].reshape(FEET, 2)
         if (np.diff(places[:, 0]) < 0.0).any() or not all(self._inside(p) for p in places):
             return -np.inf
-        if (self._shares(x) <= 0.0).any():
+        if (self.shares(x) <= 0.0).any():
             return -np.inf
         return -0.5 * float(x[SHARES:] @ x[SHARES:])
 
     def log_likelihood(self, x: Array) -> float:
-        """Return how likely a point makes the ends of the pushes."""
-        ends = self._ends(*self._split(x))
+        """Return the log likelihood of a point (unknowns,); simulates all pushes."""
+        ends = self._ends(*self.split(x))
         if ends is None:
             return -np.inf
         scale = np.hypot(self.noise, self.scale * np.exp(SCATTER_DOUBT * x[[-2, -2, -1]]))
@@ -212,9 +229,8 @@ class _Stand:
         return -misfit - len(ends) * float(np.log(scale).sum())
 
     def _ends(self, places: Array, shares: Array, v: Array) -> Array | None:
-        """Return the tracked ends (k, 3) of all pushes; None where they cannot be simulated."""
+        """Return the tracked ends (k, 3) of all pushes, or None if they cannot be simulated."""
         problem = self.problem
-        problem.simulations += 1
         finger, calibration = self._setup(v)
         feet = Feet(places, problem.prior.mass * shares, problem.prior.friction)
         prepared = PreparedObject.on_feet(problem.grid, feet, problem.physics)
@@ -238,8 +254,8 @@ class _Stand:
     def mean(self, points: Array) -> Array:
         """Return the unknowns u of `Problem` for the mean load and set-up of points."""
         grid = self.problem.grid
-        parts = [self._split(x) for x in points]
-        load = np.mean([laid(grid, places, shares) for places, shares, _ in parts], axis=0)
+        parts = [self.split(x) for x in points]
+        load = np.mean([load_of_feet(grid, places, shares) for places, shares, _ in parts], axis=0)
         load = np.maximum(load, LEAST / grid.n_cells)
         mass = self.problem.prior.mass * load / load.sum()
         u = self.problem.unknowns_of(ObjectModel(grid, mass, self.problem.prior.friction))

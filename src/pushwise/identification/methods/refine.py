@@ -1,18 +1,21 @@
 """Gauss-Newton on whole simulated pushes, with the analytic Jacobian: the default method.
 
-Minimises the objective of `objective`. The model's drift starts large and follows the evidence:
-far from the answer only the local motion counts, which is nearly linear in the unknowns; near it
-whole pushes do, as exactly as the model deserves.
+Minimises the objective of `objective`, starting from the loads that `convex` finds. The model's
+drift starts large and then follows the evidence: far from the solution only local motion counts,
+which is nearly linear in the unknowns; near it whole pushes count, as precisely as the model
+deserves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pushwise.errors import SimulationError
+from pushwise.identification.methods.convex import convex_model
+from pushwise.identification.methods.task import Task
 from pushwise.identification.objective import (
     DRIFTS,
     Refined,
@@ -20,12 +23,12 @@ from pushwise.identification.objective import (
     errors_at,
     evidence,
     force_sigma_of,
-    linear,
-    picture,
+    linearize,
+    normal_equations,
     sensor_noise,
 )
-from pushwise.identification.outliers import contradicts
 from pushwise.identification.problem import Fit, Problem
+from pushwise.identification.record_quality import contradicts
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
@@ -34,65 +37,145 @@ __all__ = ["refine"]
 
 MAX_STEP = 3.0  # prior standard deviations in one iteration
 ITERATIONS = 25
-FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all is Gaussian
-LOPSIDED = 1.5  # log of the mass at an end over that in the middle
-FITS_WELL = 1.0  # a false minimum without drift was seen with 0.97, true ones with 1.03 and more
+FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all errors are Gaussian
+LOPSIDED = 1.5  # log of the mass at an end relative to that in the middle
+FITS_WELL = 1.0  # a false minimum without drift had 0.97, true ones have 1.03 and more
 DRAWS = 40  # starts tried for a push that does not fit
 
 
-def refine(
-    problem: Problem,
-    starts: Sequence[Array],
-    *,
-    noise: Array | None,
-    force_noise: float | None,
-    tick: Callable[[Array, float], None] | None = None,
-) -> Refined:
-    """Minimise from one start (unknowns,) after the other until a model fits without drifting.
+def refine(task: Task) -> Refined:
+    """Minimise from several starts, and leave out pushes that contradict the others.
 
-    A model that has to drift is probably at a false minimum, its weight at the wrong end of the
-    object: after the given starts lopsided ones are tried, and the most probable end is returned.
-    Pushes that contradict the others are then left out, unless they are as many, and all is done
-    again: what a wrong push tells beside its wrong pose is wrong too.
-    noise (3,), force_noise: stated standard deviations, None to estimate.
+    Pushes that contradict the others are left out unless they are at least half of all pushes, and
+    everything is repeated: a push with a wrong pose is misleading in every other respect, too.
     """
-    sigma = sensor_noise(problem, noise)
-    first = _most_probable(problem, starts, sigma, force_noise, tick)
+    problem = task.problem
+    task.counter.add()  # the linear least squares count as one simulation
+    starts = [problem.unknowns_of(convex_model(problem)), np.zeros(problem.unknowns)]
+    starts = sorted(starts, key=task.error)
+    refinement = _Refinement(task, problem, sensor_noise(problem, task.noise.pose))
+    first = refinement.most_probable(starts)
     wrong = frozenset(
         i for i in range(len(problem.records)) if contradicts(first.weight[problem.owner == i])
     )
     if not wrong or 2 * len(wrong) >= len(problem.records):
         return first
-    problem.left_out = wrong
-    again = _most_probable(problem, [first.u, *starts], sigma, force_noise, tick)
+    again = replace(refinement, problem=problem.without(wrong)).most_probable([first.u, *starts])
     weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
     return replace(again, weight=weight, left_out=wrong)
 
 
-def _most_probable(
-    problem: Problem,
-    starts: Sequence[Array],
-    sigma: Array,
-    force_noise: float | None,
-    tick: Callable[[Array, float], None] | None,
-) -> Refined:
-    """Minimise from the starts, then from lopsided ones, until a model fits without drifting."""
+@dataclass(frozen=True, eq=False)
+class _Refinement:
+    """Gauss-Newton on one problem."""
 
-    def end_of(u: Array) -> Refined:
-        end = _minimise(problem, u, sigma, force_noise, len(DRIFTS) - 1, tick)
-        settled = _resettled(problem, end)
-        if settled is None:
+    task: Task
+    problem: Problem
+    sigma: Array
+    """Noise of the sensor [m, m, rad], shape (3,)."""
+
+    def most_probable(self, starts: Sequence[Array]) -> Refined:
+        """Minimise from one start (unknowns,) after the other until a model fits without drift.
+
+        A model that has to drift is probably at a false minimum, with its weight at the wrong end
+        of the object: after the given starts lopsided ones are tried, and the most probable result
+        is returned.
+        """
+        best = self._settled(starts[0])
+        for at, u in enumerate((*starts[1:], *_lopsided(self.problem))):
+            if best.errors.drift[0] <= DRIFTS[0] and (at > 0 or _fits_all(self.problem, best)):
+                break
+            best = max(best, self._settled(u), key=lambda e: e.evidence)
+        return best
+
+    def _settled(self, u: Array) -> Refined:
+        """Minimise from u, and once more if some pushes fit better from other starting poses."""
+        end = self._minimised(u, len(DRIFTS) - 1)
+        moved = self._resettled(end)
+        if moved is None:
             return end
         level = int(np.argmin(np.abs(DRIFTS - end.errors.drift[0])))
-        again = _minimise(problem, settled, sigma, force_noise, level, tick)
+        again = self._minimised(moved, level)
         return max(end, again, key=lambda e: e.evidence)
 
-    best = end_of(starts[0])
-    for at, u in enumerate((*starts[1:], *_lopsided(problem))):
-        if best.errors.drift[0] <= DRIFTS[0] and (at > 0 or _fits_all(problem, best)):
-            break
-        best = max(best, end_of(u), key=lambda e: e.evidence)
-    return best
+    def _minimised(self, u: Array, level: int) -> Refined:
+        """Run Gauss-Newton from u with the drift of a level, and follow the evidence from there."""
+        problem, sigma, force_noise = self.problem, self.sigma, self.task.noise.force
+        fit = self._fit(u)
+        force_sigma = force_sigma_of(problem, fit, force_noise)
+        damping = 1e-3
+        for _ in range(ITERATIONS):
+            error = float(np.mean(np.hypot(fit.residual[:, 0], fit.residual[:, 1])))
+            self.task.improved(problem.model(u), error)
+            near = {
+                i: normal_equations(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
+                for i in range(max(level - 2, 0), min(level + 2, len(DRIFTS)))
+            }
+            best = max(near, key=lambda i: evidence(*near[i]))
+            settled = best == level
+            level = best
+            errors = errors_at(problem, sigma, level)
+            cost = cost_of(problem, u, fit, errors, force_sigma)
+            H, g, _ = near[level]
+            taken = 0.0
+            for _ in range(8):
+                step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
+                step *= min(1.0, MAX_STEP / float(np.abs(step).max()))
+                trial = self._try(u + step)
+                if trial is not None:
+                    taken = cost - cost_of(problem, u + step, trial, errors, force_sigma)
+                if taken > 0.0:
+                    damping = max(0.2 * damping, 1e-6)
+                    break
+                damping *= 6.0
+            if taken > 0.0 and trial is not None:
+                u, fit = u + step, trial
+                force_sigma = min(force_sigma, force_sigma_of(problem, fit, force_noise))
+            if settled and taken < 1e-3 * max(abs(cost), 100.0):
+                break
+        return linearize(problem, u, fit, errors_at(problem, sigma, level), force_sigma)
+
+    def _resettled(self, end: Refined) -> Array | None:
+        """Return u with better starting poses for the pushes that do not fit, if there are any.
+
+        Near a point of balance the slightest change of the start decides whether a push goes left
+        or right, and no gradient leads from one to the other: draw starts within their noise
+        instead.
+        """
+        problem = self.problem
+        rng = np.random.default_rng(0)
+        sigma = end.errors.sigma
+        model, finger = problem.model(end.u), problem.finger_at(end.u)
+        setup = problem.calibration_at(end.u)
+        u = end.u.copy()
+        for i in range(len(problem.records)):
+            mine = problem.owner == i
+            if np.mean(end.weight[mine]) > FITS:
+                continue
+            first = 2 * problem.grid.n_cells + 1 + 3 * i
+            tried = [u[first : first + 3], *rng.standard_normal((DRAWS, 3))]
+            errors = []
+            for start in tried:
+                try:
+                    residual = problem.residual(i, model, finger, sigma * start, setup)
+                    errors.append(float(np.mean(np.abs(residual / sigma))))
+                except SimulationError:  # the finger starts too deep inside the object
+                    errors.append(np.inf)
+            u[first : first + 3] = tried[int(np.argmin(errors))]
+            self.task.counter.add(DRAWS / len(problem.records))
+        return None if (u == end.u).all() else u
+
+    def _fit(self, u: Array) -> Fit:
+        """Simulate at u; counts as one simulation."""
+        self.task.counter.add()
+        return self.problem.fit(u, self.sigma)
+
+    def _try(self, u: Array) -> Fit | None:
+        """Simulate at u; return None where that is impossible because a step went too far."""
+        try:
+            return self._fit(u)
+        except SimulationError:
+            return None
 
 
 def _fits_all(problem: Problem, end: Refined) -> bool:
@@ -103,7 +186,7 @@ def _fits_all(problem: Problem, end: Refined) -> bool:
 
 
 def _lopsided(problem: Problem) -> list[Array]:
-    """Return starts with the weight at either end of the object's two axes."""
+    """Return starts (unknowns,) with the weight at either end of the object's two axes."""
     r = problem.grid.centres - problem.grid.centres.mean(axis=0)
     _, axes = np.linalg.eigh(r.T @ r)
     starts = []
@@ -115,84 +198,3 @@ def _lopsided(problem: Problem) -> list[Array]:
             model = ObjectModel(problem.grid, mass, problem.prior.friction)
             starts.append(problem.unknowns_of(model))
     return starts
-
-
-def _minimise(
-    problem: Problem,
-    u: Array,
-    sigma: Array,
-    force_noise: float | None,
-    level: int,
-    tick: Callable[[Array, float], None] | None,
-) -> Refined:
-    """Run Gauss-Newton from u with the drift of a level, and follow the evidence from there."""
-    fit = problem.fit(u, sigma)
-    force_sigma = force_sigma_of(problem, fit, force_noise)
-    damping = 1e-3
-    for _ in range(ITERATIONS):
-        if tick is not None:
-            tick(u, float(np.mean(np.hypot(fit.residual[:, 0], fit.residual[:, 1]))))
-        near = {
-            i: linear(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
-            for i in range(max(level - 2, 0), min(level + 2, len(DRIFTS)))
-        }
-        best = max(near, key=lambda i: evidence(*near[i]))
-        settled = best == level
-        level = best
-        errors = errors_at(problem, sigma, level)
-        cost = cost_of(problem, u, fit, errors, force_sigma)
-        H, g, _ = near[level]
-        taken = 0.0
-        for _ in range(8):
-            step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
-            step *= min(1.0, MAX_STEP / float(np.abs(step).max()))
-            trial = _try(problem, u + step, sigma)
-            if trial is not None:
-                taken = cost - cost_of(problem, u + step, trial, errors, force_sigma)
-            if taken > 0.0:
-                damping = max(0.2 * damping, 1e-6)
-                break
-            damping *= 6.0
-        if taken > 0.0 and trial is not None:
-            u, fit = u + step, trial
-            force_sigma = min(force_sigma, force_sigma_of(problem, fit, force_noise))
-        if settled and taken < 1e-3 * max(abs(cost), 100.0):
-            break
-    return picture(problem, u, fit, errors_at(problem, sigma, level), force_sigma)
-
-
-def _resettled(problem: Problem, end: Refined) -> Array | None:
-    """Try other starts of the pushes that do not fit; None when all fit or none gets better.
-
-    Near a point of balance a push goes left or right by a hair of its start, and no gradient
-    leads from one to the other: draw starts within their noise instead.
-    """
-    rng = np.random.default_rng(0)
-    sigma = end.errors.sigma
-    model, finger = problem.model(end.u), problem.finger_at(end.u)
-    setup = problem.calibration_at(end.u)
-    u = end.u.copy()
-    for i in range(len(problem.records)):
-        mine = problem.owner == i
-        if np.mean(end.weight[mine]) > FITS:
-            continue
-        first = 2 * problem.grid.n_cells + 1 + 3 * i
-        tried = [u[first : first + 3], *rng.standard_normal((DRAWS, 3))]
-        errors = []
-        for start in tried:
-            try:
-                residual = problem.residual(i, model, finger, sigma * start, setup)
-                errors.append(float(np.mean(np.abs(residual / sigma))))
-            except SimulationError:  # a start too deep in the finger is no start
-                errors.append(np.inf)
-        u[first : first + 3] = tried[int(np.argmin(errors))]
-        problem.simulations += DRAWS / len(problem.records)
-    return None if (u == end.u).all() else u
-
-
-def _try(problem: Problem, u: Array, sigma: Array) -> Fit | None:
-    """Simulate at u; None where the model cannot be simulated, a step too far."""
-    try:
-        return problem.fit(u, sigma)
-    except SimulationError:
-        return None

@@ -1,9 +1,10 @@
-"""Draw from a posterior with several peaks: from the prior to the posterior by degrees.
+"""Draw samples from a posterior with several peaks, by tempering.
 
-A crowd of points drawn from the prior is led to the posterior through ``prior x likelihood^beta``,
-beta growing from 0 to 1 no faster than half of the crowd can follow. At each degree points are
-drawn anew by weight, then moved by differences of two others (ter Braak's differential evolution),
-which know the shape of the crowd, and accepted after Metropolis.
+A population of points drawn from the prior is led to the posterior through
+``prior x likelihood^beta``, beta growing from 0 to 1 no faster than half of the population can
+follow. At each level points are resampled by weight, then moved by differences of two others (ter
+Braak's differential evolution), which adapt to the shape of the population, and accepted by the
+rule of Metropolis.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from pushwise.typing import Array, Integers
 __all__ = ["tempered"]
 
 
-FOLLOW = 0.5  # effective share of the crowd that a degree leaves
+FOLLOW = 0.5  # effective share of the population that remains after a level
 JUMP = 0.1  # share of moves by a whole difference: from one peak to another
-JITTER = 1e-3  # of each unknown, so that no two points stay the same
+JITTER = 1e-3  # of each unknown, so that no two points remain identical
 
 
 def tempered(
@@ -30,17 +31,26 @@ def tempered(
     rng: np.random.Generator,
     *,
     moves: int,
-    tick: Callable[[Array], None],
+    after_level: Callable[[Array], None],
 ) -> Array:
-    """Lead points (count, unknowns) of the prior to the posterior.
+    """Lead points of the prior to the posterior.
 
-    log_prior, log_likelihood: of one point (unknowns,), -inf where it is impossible. moves: tries
-    for each point at a degree. tick: called with the points after each degree.
+    Args:
+        points: Samples of the prior, shape (count, unknowns).
+        log_prior: Log prior of one point (unknowns,), -inf where it is impossible.
+        log_likelihood: Log likelihood of one point (unknowns,), -inf where it is impossible.
+        rng: Source of randomness.
+        moves: Number of moves tried per point and level.
+        after_level: Called with the points after each level.
+
+    Returns:
+        Samples of the posterior, shape (count, unknowns).
+
     """
     fit = np.array([log_likelihood(x) for x in points])
     possible = np.flatnonzero(np.isfinite(fit))
     if len(possible) == 0:
-        raise PushwiseError(f"none of {len(points)} guesses can be simulated: check the pushes.")
+        raise PushwiseError(f"none of {len(points)} guesses can be simulated; check the pushes.")
     chosen = np.resize(possible, len(points))
     points, fit = points[chosen], fit[chosen]
     prior = np.array([log_prior(x) for x in points])
@@ -66,12 +76,12 @@ def tempered(
                 seen = log_likelihood(tried)
                 if chance < there - prior[i] + beta * (seen - fit[i]):
                     points[i], prior[i], fit[i] = tried, there, seen
-        tick(points)
+        after_level(points)
     return points
 
 
 def _step(fit: Array, most: float) -> float:
-    """Return by how much beta may grow, `most` at most."""
+    """Return by how much beta may grow, at most by `most`."""
 
     def effective(step: float) -> float:
         weight = np.exp(step * (fit - fit.max()))
@@ -87,7 +97,7 @@ def _step(fit: Array, most: float) -> float:
 
 
 def _resampled(weight: Array, rng: np.random.Generator) -> Integers:
-    """Return which points to go on with, (count,): evenly spaced in the cumulated weight."""
+    """Return which points to keep, shape (count,): evenly spaced in the cumulative weight."""
     ladder = np.cumsum(weight) / weight.sum()
     places = (np.arange(len(weight)) + rng.random()) / len(weight)
     chosen: Integers = np.minimum(np.searchsorted(ladder, places), len(weight) - 1)

@@ -1,0 +1,132 @@
+"""What `identify` hands to a method: the problem, the options, and a counter of simulations.
+
+Also the loss by which methods are compared, as in the paper's experiments: how far the predicted
+ends of pushes are from the observed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from pushwise.checks import non_negative_integer, positive_number
+from pushwise.compilation import interrupts_held
+from pushwise.geometry.metric import cell_distance
+from pushwise.identification.noise import StatedNoise
+from pushwise.identification.problem import Problem
+from pushwise.physics.gradients import loss, loss_and_gradient
+from pushwise.physics.model import ObjectModel
+from pushwise.typing import Array
+
+__all__ = ["SearchOptions", "SimulationCounter", "Task", "end_error", "end_gradient", "fit_error"]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How long and how a method searches; each method uses what applies to it."""
+
+    budget: float = 50.0
+    """Number of simulations of all pushes that a method may use if it does not end by itself."""
+    batch: bool = True
+    """Whether "descent" follows all pushes at once instead of one by one."""
+    seed: int = 0
+    """Random seed."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        positive_number("budget", self.budget)
+        non_negative_integer("seed", self.seed)
+
+
+class SimulationCounter:
+    """Counts how often the set of pushes has been simulated, and the time since the start."""
+
+    def __init__(self) -> None:
+        """Start at zero, now."""
+        self.count = 0.0
+        """Simulations so far; one of a few pushes counts as their share of all pushes."""
+        self._began = perf_counter()
+
+    def add(self, simulations: float = 1.0) -> None:
+        """Count simulations; call this before they are run, so that failed ones count, too."""
+        self.count += simulations
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start [s]."""
+        return perf_counter() - self._began
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method is given."""
+
+    problem: Problem
+    """The pushes, the cells and the prior."""
+    noise: StatedNoise
+    """Sensor noise as the records state it."""
+    options: SearchOptions
+    """Budget and the like."""
+    rng: np.random.Generator
+    """The only source of randomness."""
+    counter: SimulationCounter
+    """Where the method counts its simulations."""
+    improved: Callable[[ObjectModel, float], None]
+    """To be called with each model on the way and its error [m]."""
+
+    def error(self, u: Array) -> float:
+        """Return the loss at u [m]; counts as one simulation."""
+        self.counter.add()
+        return fit_error(self.problem, u)
+
+
+def end_error(problem: Problem, model: ObjectModel) -> float:
+    """Return the loss of the paper's experiments for a model [m].
+
+    This is the mean over pushes of the root mean square distance between predicted and observed
+    cells at the end of a push.
+    """
+    with interrupts_held():
+        errors = [
+            loss(model, [record], finger=problem.finger, physics=replace(problem.physics, dt=dt))
+            for record, dt in zip(problem.ends, problem.steps, strict=True)
+        ]
+    return float(np.mean(errors))
+
+
+def fit_error(problem: Problem, u: Array) -> float:
+    """Return the same loss at u [m], observed with the calibration there."""
+    model, calibration = problem.model(u), problem.calibration_at(u)
+    if calibration is None:
+        return end_error(problem, model)
+    finger = problem.finger_at(u)
+    errors = []
+    for i, record in enumerate(problem.records):
+        seen = record.pose[-1]
+        off = problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
+        errors.append(float(cell_distance(problem.grid, seen + off, seen)))
+    return float(np.mean(errors))
+
+
+def end_gradient(
+    problem: Problem, model: ObjectModel, pushes: Sequence[int]
+) -> tuple[float, Array, Array]:
+    """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each."""
+    with interrupts_held():
+        parts = [
+            loss_and_gradient(
+                model,
+                [problem.ends[i]],
+                finger=problem.finger,
+                physics=replace(problem.physics, dt=problem.steps[i]),
+            )
+            for i in pushes
+        ]
+    return (
+        float(np.mean([value for value, _ in parts])),
+        np.mean([gradient.mass for _, gradient in parts], axis=0),
+        np.mean([gradient.friction for _, gradient in parts], axis=0),
+    )
