@@ -20,6 +20,7 @@ def test_its_derivatives_are_those_of_the_centre() -> None:
     u = rng.standard_normal(problem.unknowns)
     off, J = centre_off(problem, u)
     assert off.shape == (1, 2) and J.shape == (1, 2, problem.unknowns)
+    assert prior.centre is not None
     assert off[0] == pytest.approx((problem.model(u).centre_of_mass - prior.centre) / 2e-3)
     step = 1e-5 * rng.standard_normal(problem.unknowns)
     change = centre_off(problem, u + step)[0] - centre_off(problem, u - step)[0]
@@ -35,7 +36,8 @@ def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     alone = pw.identify(thing.grid, records[:1])
     found = pw.identify(thing.grid, records[:1], prior=pw.Prior(centre=(x, y)))
     assert found.model.centre_of_mass == pytest.approx((x, y), abs=2e-3)
-    assert np.sqrt(found.known.centre_of_mass_covariance.trace()) < 2e-3
+    covariance = found.known.centre_of_mass_covariance
+    assert covariance is not None and np.sqrt(covariance.trace()) < 2e-3
     others = records[5:]
     error, before = (end_distance(one.model, others, one.finger) for one in (found, alone))
     assert error < 0.2 * before

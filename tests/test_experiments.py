@@ -1,13 +1,15 @@
 """The experiments on identification, in small: rows, tables, figures, and the same again."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from pushwise import Push, PushRecord
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
-from pushwise.experiments import heatmaps, identification, samples
+from pushwise.experiments import heatmaps, identification, identification_report, samples
 from pushwise.experiments.rows import Row, markdown, numbers, read_rows, where, with_spread
 from pushwise.experiments.sweep import compare, conduct
 from pushwise.experiments.trials import Way, push_object
@@ -24,7 +26,7 @@ def small(settings: list[Row]) -> list[Row]:
 def test_identification(tmp_path: Path) -> None:
     """Learn one object by every method: ours is best in the end, and all of it repeats."""
     settings = small(identification.settings_of(models=1, splits=1, draws=9))
-    table = conduct(identification.rows_of, settings, tmp_path, identification.report)
+    table = conduct(identification.rows_of, settings, tmp_path, identification_report.report)
     assert (tmp_path / "table.md").read_text() == table + "\n"
     for figure in ("figure.png", f"panel-{NAME}.png"):
         assert (tmp_path / figure).stat().st_size > 10_000
@@ -80,16 +82,22 @@ def test_heatmaps(tmp_path: Path) -> None:
     assert (tmp_path / f"{NAME}.png").stat().st_size > 10_000
 
 
+def starts_of(records: Sequence[PushRecord]) -> set[tuple[float, ...]]:
+    """Return where the finger was when each push began."""
+    pushes = [record.push for record in records]
+    return {tuple(push.start) for push in pushes if isinstance(push, Push)}
+
+
 def test_a_split_is_its_seed() -> None:
     """Learn from the first pushes at split 0, from others at split 1, never from those to test."""
     trial = push_object(NAME, 0)
     for split in range(3):
         learn, test = trial.split(5, split, seed=[1, 2])
-        starts = {tuple(record.push.start) for record in learn}
+        starts = starts_of(learn)
         assert len(starts) == 5
-        assert not starts & {tuple(record.push.start) for record in test}
+        assert not starts & starts_of(test)
         assert all(record.force is None for record in learn)
-        assert (split == 0) == (starts == {tuple(r.push.start) for r in trial.seen[:5]})
+        assert (split == 0) == (starts == starts_of(trial.seen[:5]))
         again, _ = trial.split(5, split, seed=[1, 2], forces=True)
         assert [r.push for r in again] == [r.push for r in learn]
         assert all(record.force is not None for record in again)

@@ -77,6 +77,7 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     assert np.shape(facts["centre_of_mass_covariance"]) == (2, 2)
     known = load_known(model)
     assert known is not None
+    assert known.centre_of_mass_covariance is not None
     assert known.centre_of_mass_covariance.tolist() == facts["centre_of_mass_covariance"]
     assert known.finger == pw.Finger(0.01, facts["finger_friction"])
     assert load_known(folder / "grid.json") is None
@@ -217,6 +218,7 @@ def test_an_interrupt_leaves_the_best_model(
         assert isinstance(pw.load(model), pw.ObjectModel)
         known = load_known(model)
         assert known is not None and known.total_mass_std is None
+        assert known.centre_of_mass_covariance is not None
         assert known.centre_of_mass_covariance.trace() > 1e-8
 
 

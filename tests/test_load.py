@@ -1,5 +1,7 @@
 """How weight rests on the table, with and without an edge."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,8 @@ def weigh(r: Array, base: Array, supported: Array, mass: Array) -> tuple[bool, A
     """Return the loads of points r (Q, 2) that stand for masses (Q,)."""
     load = np.empty(len(r))
     x, y = (np.ascontiguousarray(column) for column in r.T)
-    ok = spread(x, y, base, supported, mass.sum(), *(mass @ r), load)
+    mx, my = mass @ r
+    ok = spread(x, y, base, supported, mass.sum(), mx, my, load)
     return ok, load
 
 
@@ -31,7 +34,8 @@ def test_load_balances_force_and_moment(own: bool) -> None:
         supported = r @ direction < rng.normal(scale=0.1)
         centre = mass @ r / mass.sum()
         ok, load = weigh(r, mass * GRAVITY * own, supported, mass)
-        inside = carried(*r.T.copy(), supported, *centre)
+        x, y = r.T.copy()
+        inside = carried(x, y, supported, centre[0], centre[1])
         assert ok == inside
         if not ok:
             tipped += 1
@@ -76,7 +80,8 @@ def test_hull_matches_scipy() -> None:
         r = rng.normal(size=(int(rng.integers(3, 12)), 2))
         centre = rng.normal(size=2)
         expected = bool(Delaunay(r).find_simplex(centre) >= 0)
-        assert carried(*r.T.copy(), np.ones(len(r), bool), *centre) == expected
+        x, y = r.T.copy()
+        assert carried(x, y, np.ones(len(r), bool), centre[0], centre[1]) == expected
 
 
 PLANK = CellGrid.from_outline(
@@ -94,7 +99,9 @@ def plank(heavy_end: float) -> ObjectModel:
 
 @pytest.mark.parametrize("load", ["own", "rigid"])
 @pytest.mark.parametrize("heavy_end", [1.0, 4.0])
-def test_plank_tips_when_its_centre_of_mass_leaves_the_table(load: str, heavy_end: float) -> None:
+def test_plank_tips_when_its_centre_of_mass_leaves_the_table(
+    load: Literal["own", "rigid"], heavy_end: float
+) -> None:
     """Push a plank lengthwise over the edge: it ends where its centre of mass is over the edge."""
     model = plank(heavy_end)
     table = Table.rectangle(1.0, 0.7)

@@ -110,7 +110,7 @@ def test_cells_as_small_as_the_rails_can_be_pushed() -> None:
 def test_the_gripper_lifts_a_hammer_that_overhangs() -> None:
     """Hold the hammer after the lift in at least 9 of 10 stable poses with 60 mm overhang."""
     rng = np.random.default_rng(0)
-    held = []
+    held: list[bool] = []
     while len(held) < 10:
         theta = rng.uniform(-np.pi, np.pi)
         reach = placed(HAMMER.outline, np.array([0, 0, theta]))[:, 0].max()

@@ -8,6 +8,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
+from pushwise.experiments.rows import Row
 from pushwise.planning.stability import Balance
 from pushwise.sliding.outcome import Settings
 
@@ -33,13 +34,13 @@ def test_the_hammer_meets_every_variant_and_others_one() -> None:
 def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
     """Count falls and objects without a goal as what they are."""
     ends = {"identified": "grasped", "unlimited": "not moved", "even": "fell"}
-    told = {
+    told: Row = {
         "success": False,
         "pushes": 3,
         "centre_off_mm": 1.0,
         "verdict": "Not moved: stuck.",
     }
-    rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings_of(trials=2)]
+    rows: list[Row] = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings_of(trials=2)]
     table = report(rows, tmp_path)
     assert "- mujoco, box, identified, safest goal, trial 1: Not moved: stuck." in table
     assert "| sampled | identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table

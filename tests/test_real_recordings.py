@@ -4,6 +4,7 @@ import csv
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,6 +75,7 @@ def test_a_long_push_is_cut_where_the_finger_pushes(tmp_path: Path) -> None:
     for before, after in pairwise(data.records[:10]):
         assert before.pose[-1] == pytest.approx(after.pose[0])
     for record in data.records:
+        assert record.finger is not None
         assert np.hypot(*(record.finger[1] - record.finger[0])) == pytest.approx(0.01, abs=2e-4)
     assert recorded.gap_mm < 0.01 and recorded.inside_percent == 0.0
 
@@ -83,9 +85,9 @@ def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
     samples = _samples()
     hit = samples.copy()
     # On the second straight way it slips along the finger, which follows 8 mm later.
-    for when, columns in ((7.2, [1, 2]), (7.6, [4, 5])):
+    for when, columns in ((7.2, slice(1, 3)), (7.6, slice(4, 6))):
         later = hit[:, 0] > when
-        hit[np.ix_(later, columns)] += 0.03 * np.column_stack(
+        hit[later, columns] += 0.03 * np.column_stack(
             [-np.sin(hit[later, 3]), np.cos(hit[later, 3])]
         )
     _write(tmp_path / "data", hit)
@@ -102,8 +104,9 @@ def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
 def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
     """Learn once, however many draws there are, and go on where an earlier run ended."""
     _write(tmp_path / "data", _samples())
-    out, said = tmp_path / "out", []
-    options = {"counts": (11,), "outline": _outline(tmp_path), "radius": RADIUS}
+    out = tmp_path / "out"
+    said: list[object] = []
+    options: dict[str, Any] = {"counts": (11,), "outline": _outline(tmp_path), "radius": RADIUS}
     table = run(tmp_path / "data", out, **options, draws=2, progress=said.append)
     assert len(said) == 1
     assert "| data/run_7 | 10.4 | 17 | 0, 0, 1 |" in table and "| data/run_7 | 11 | " in table

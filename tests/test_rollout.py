@@ -40,7 +40,8 @@ def gaps(model: ObjectModel, path: Trajectory, radius: float) -> np.ndarray:
 def test_time_step_does_not_show() -> None:
     """Halve the default step: 0.1 mm and 0.1 degree, 95th percentile of 500 pushes of 50 mm."""
     rng = np.random.default_rng(0)
-    shift, turn = [], []
+    shift: list[float] = []
+    turn: list[float] = []
     while len(shift) < 500:
         for model in library_models(rng):
             finger = Finger(rng.uniform(0.003, 0.015), rng.uniform(0.0, 0.8))

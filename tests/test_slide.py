@@ -5,6 +5,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
 from pushwise.sliding import slide as pregrasp
-from pushwise.sliding.follow import End
+from pushwise.sliding.follow import End, follow
 from pushwise.sliding.outcome import Outcome, Phase, Settings
 from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
+from pushwise.typing import Array
 from pushwise.worlds.random_scene import NOISE, stage
 from pushwise.worlds.simulated import SimulatedWorld
 
@@ -42,9 +44,9 @@ def run(undisturbed: tuple[Path, Outcome]) -> Path:
     return undisturbed[0]
 
 
-def said(folder: Path) -> dict:
+def said(folder: Path) -> dict[str, Any]:
     """Return what outcome.json says, but how long it took."""
-    told = json.loads((folder / "outcome.json").read_text())
+    told: dict[str, Any] = json.loads((folder / "outcome.json").read_text())
     del told["seconds"]
     return told
 
@@ -65,6 +67,7 @@ def test_the_object_is_grasped_at_the_edge(run: Path) -> None:
     assert len(done.records) == 5
     assert done.goal is not None and done.goal.fall_probability <= 0.01
     assert set(done.seconds) == set(Phase)
+    assert done.grid is not None
     for record in done.records:
         for pose in record.pose:
             assert contains(TABLE.polygon, placed(done.grid.outline, pose)).all()
@@ -74,6 +77,10 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
     """Read the same posterior, goal, plan and pushes that the run went on with."""
     folder, was = undisturbed
     read = load_run(folder)
+    assert isinstance(read.found, pw.Identification) and isinstance(was.found, pw.Identification)
+    assert read.goal is not None and was.goal is not None
+    assert read.plan is not None and was.plan is not None
+    assert read.followed is not None and was.followed is not None
     assert read.verdict == was.verdict
     assert read.settings == was.settings
     assert np.array_equal(read.found.model.mass, was.found.model.mass)
@@ -89,12 +96,15 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
         assert a.noise == b.noise == NOISE
     log = pw.PushLog.load(folder / "followed.csv")
     assert log.finger_radius == was.finger.radius
-    assert log.grid is not None and np.array_equal(log.grid.centres, was.grid.centres)
+    assert log.grid is not None and was.grid is not None
+    assert np.array_equal(log.grid.centres, was.grid.centres)
     assert np.array_equal(read.goal.pose, was.goal.pose)
     assert len(read.goal.alternatives) == len(was.goal.alternatives)
     assert np.array_equal(read.plan.poses, was.plan.poses)
     assert read.followed.end is was.followed.end
-    assert np.allclose(read.found.model.mass, pw.load(folder / "model.json").mass)
+    model = pw.load(folder / "model.json")
+    assert isinstance(model, pw.ObjectModel)
+    assert np.allclose(read.found.model.mass, model.mass)
 
 
 class Stopped(BaseException):
@@ -203,7 +213,7 @@ def test_a_run_stopped_in_its_first_note_begins(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_with_other_fields_is_refused(
-    name: str, change: dict, said: str, run: Path, tmp_path: Path
+    name: str, change: dict[str, Any], said: str, run: Path, tmp_path: Path
 ) -> None:
     """Name the file, and what is wrong with it."""
     folder = shutil.copytree(run, tmp_path / "run")
@@ -249,6 +259,7 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     """Keep which pushes on the way were learned from, and which were left out."""
     was = undisturbed[1]
     explored, way = was.records[:3], was.records[3:]
+    assert was.grid is not None and was.followed is not None
     found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
     refined = replace(found.posterior.refined, left_out=frozenset({2}))
     found = replace(found, posterior=replace(found.posterior, refined=refined))
@@ -275,6 +286,7 @@ def test_the_grid_is_in_the_frame_of_the_poses() -> None:
     """See the same outline as the truth, up to what a camera sees."""
     done = pw.slide(crimp(), TABLE, settings=Settings(explore=0, grasp_width=0.005))
     truth = pw.objects.load("crimp").grid
+    assert done.grid is not None
     assert np.allclose(done.grid.outline.min(axis=0), truth.outline.min(axis=0), atol=0.005)
     assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
 
@@ -285,9 +297,11 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
 ) -> None:
     """Go to a goal that is safe for what is known and within reach after the first pushes."""
     learned: list[pw.Identification] = []
-    whole = pregrasp.follow
+    whole = follow
 
-    def surprised(world: SimulatedWorld, found: pw.Identification, *rest, **named) -> pw.Followed:
+    def surprised(
+        world: SimulatedWorld, found: pw.Identification, *rest: Any, **named: Any
+    ) -> pw.Followed:
         done = whole(world, found, *rest, **named)
         if learned:
             assert found is learned[0]
@@ -298,7 +312,7 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
     monkeypatch.setattr(pregrasp, "follow", surprised)
     goals = []
 
-    def choose(found, table, settings, pose) -> pw.Goal:
+    def choose(found: Any, table: pw.Table, settings: Settings, pose: Array) -> pw.Goal:
         goals.append((found, pregrasp.safest(found, table, settings, pose)))
         return goals[-1][1]
 
@@ -313,9 +327,9 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
 
 def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up when there is no way to any goal, time after time, and count all pushes."""
-    whole = pregrasp.follow
+    whole = follow
 
-    def stuck(*args, **named) -> pw.Followed:
+    def stuck(*args: Any, **named: Any) -> pw.Followed:
         done = whole(*args, **(named | {"max_pushes": 1}))
         return replace(done, end=End.OUT_OF_REACH, detail="walls all round")
 

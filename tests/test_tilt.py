@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pushwise import Finger, PushRecord, identify, objects, simulate
+from pushwise import Finger, Push, PushRecord, identify, objects, simulate
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.physics.constants import GRAVITY, STICTION_SPEED
@@ -43,7 +43,7 @@ def test_three_feet() -> None:
     turn = turned(th)
     x, y = np.ascontiguousarray(FEET.T)
     load = np.empty(3)
-    tilt = tilt_of(x, y, FRICTION * weight, MASS, HEIGHT, *force, th)
+    tilt = tilt_of(x, y, FRICTION * weight, MASS, HEIGHT, force[0], force[1], th)
     tilted(x, y, FRICTION * weight, tilt, load)
     expected = FRICTION * statics(FEET @ turn.T, weight, HEIGHT * force)
     assert load == pytest.approx(expected, rel=1e-12)
@@ -72,12 +72,18 @@ def test_points_in_a_line() -> None:
 def slow_push(height: float, dt: float) -> Track:
     """Push a square plate on three feet, off its centre, so that it slides and turns."""
     corners = 0.08 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    sx, sy = SHARES @ FEET
+    x, y = np.ascontiguousarray(FEET.T)
+    ox, oy = np.ascontiguousarray(corners.T)
     body = Body(
         MASS,
-        *(SHARES @ FEET),
+        sx,
+        sy,
         MASS * float(SHARES @ np.sum(FEET**2, axis=1)),
-        *np.ascontiguousarray(FEET.T),
-        *np.ascontiguousarray(corners.T),
+        x,
+        y,
+        ox,
+        oy,
         0.12,
     )
     ground = Ground(
@@ -170,13 +176,13 @@ def test_identified_with_the_height() -> None:
     assert found.finger.height == 0.03
     error = end_distance(found.model, records[12:], found.finger)
     assert error < 0.3 * end_distance(flat.model, records[12:], flat.finger)
-    pushes = [record.push for record in records]
+    pushes = [record.push for record in records if isinstance(record.push, Push)]
     ends = np.empty((18, 3))
     begin = np.array([push.start for push in pushes])
     duration = np.array([push.duration for push in pushes])
     fingers = Fingers(
         begin,
-        begin + duration[:, None] * [push.velocity for push in pushes],
+        begin + duration[:, None] * np.array([push.velocity for push in pushes]),
         np.zeros(18),
         duration,
         duration,

@@ -56,6 +56,7 @@ def test_noise_is_as_told_and_repeats_by_seed() -> None:
     assert seen.noise == noise
     spread = (seen.pose - clean.pose).std(axis=0)
     assert spread == pytest.approx([0.001, 0.001, 0.01], rel=0.1)
+    assert seen.force is not None and clean.force is not None
     assert (seen.force - clean.force).std() == pytest.approx(0.1, rel=0.1)
     world.reset(3)
     assert world.push(PUSH).pose.tolist() == seen.pose.tolist()
@@ -112,7 +113,7 @@ def test_replay_answers_only_the_pushes_it_has() -> None:
     """Return the record of a push that was made, and refuse all others."""
     world = pw.worlds.Ideal(HAMMER)
     records = [world.push(PUSH)]
-    replay = pw.worlds.Replay(pw.PushLog(records, HAMMER.grid))
+    replay = pw.worlds.Replay(pw.PushLog(tuple(records), HAMMER.grid))
     assert replay.observe().pose.tolist() == records[0].pose[0].tolist()
     assert replay.push(pw.Push(PUSH.start, PUSH.velocity, PUSH.duration)) is records[0]
     assert replay.observe().pose.tolist() == records[0].pose[-1].tolist()
@@ -128,7 +129,7 @@ def test_replay_answers_only_the_pushes_it_has() -> None:
 def test_worlds_are_worlds() -> None:
     """Satisfy the protocol."""
     record = pw.worlds.Ideal(HAMMER).push(PUSH)
-    for world in (pw.worlds.Ideal(HAMMER), pw.worlds.Replay(pw.PushLog([record]))):
+    for world in (pw.worlds.Ideal(HAMMER), pw.worlds.Replay(pw.PushLog((record,)))):
         assert isinstance(world, pw.worlds.World)
 
 
