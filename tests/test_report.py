@@ -1,7 +1,6 @@
 """The report: it says what happened, needs nothing but itself, and fits any screen."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -10,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from a_run import a_run
-from browser import Page, browser, needs_chromium
+from browser import Page, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
 from pushwise.show.report import report, write_report
@@ -22,9 +20,9 @@ from pushwise.sliding.run_folder import facts, load_run
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Outcome:
+def outcome(finished_run: Path) -> Outcome:
     """Return a run that ended well."""
-    return load_run(a_run())
+    return load_run(finished_run)
 
 
 def words(page: str) -> str:
@@ -156,13 +154,6 @@ def test_the_ellipse_holds_95_percent() -> None:
     assert np.allclose(
         np.einsum("ij,jk,ik->i", ring, np.linalg.inv(covariance), ring), 5.9915, 1e-3
     )
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    """Return a tab of a browser."""
-    with browser() as page:
-        yield page
 
 
 @needs_chromium
