@@ -12,6 +12,7 @@ from pushwise.physics.paper.lcp_torch import lcp_twist
 from random_steps import hinge_states, kind_of, random_step, solve
 
 
+@pytest.mark.slow
 def test_autograd_through_lcp_equals_analytic_gradient() -> None:
     """Compare ten small cases: sliding, from rest, and with hinges at their kink."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'autograd')")

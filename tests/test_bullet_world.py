@@ -13,6 +13,7 @@ HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["links", "compound"])
 def test_a_push_moves_the_hammer_and_repeats(body: str) -> None:
     """Push by friction's force, the same way each time, and stay on the table."""
@@ -41,6 +42,7 @@ def test_an_object_pushed_off_the_table_falls() -> None:
     assert world.push(pw.Push((0.26, 0.0), (0.1, 0.0), 3.0)).fell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "push",
     [

@@ -23,6 +23,7 @@ def small(settings: list[Row]) -> list[Row]:
     return [s for s in where(settings, object=NAME) if s.get("method") != "autograd"]
 
 
+@pytest.mark.slow
 def test_identification(tmp_path: Path) -> None:
     """Learn one object by every method: ours is best in the end, and all of it repeats."""
     settings = small(identification.settings_of(models=1, splits=1, draws=9))
@@ -48,6 +49,7 @@ def test_identification(tmp_path: Path) -> None:
     assert again.endswith("all the same to the last digit.")
 
 
+@pytest.mark.slow
 def test_samples(tmp_path: Path) -> None:
     """Predict better from nine pushes than from one."""
     settings = [s for s in small(samples.settings_of(models=1, splits=1)) if s["pushes"] in (1, 9)]

@@ -213,6 +213,7 @@ def box(kind: str) -> bytes:
 MESHES = {f"box.{kind}": box(kind) for kind in ("obj", "stl", "ply")}
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.sampled_from(ENDINGS), st.binary(max_size=400))
 def test_random_bytes_never_break_a_reader(tmp_path: Path, ending: str, content: bytes) -> None:
@@ -220,6 +221,7 @@ def test_random_bytes_never_break_a_reader(tmp_path: Path, ending: str, content:
     reads_or_refuses(tmp_path / f"fuzz.{ending}", content)
 
 
+@pytest.mark.slow
 @FUZZ
 @given(
     st.sampled_from(sorted(CLOUDS | MESHES)),

@@ -190,6 +190,7 @@ ONE_STEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ONE_STEP)
 def test_one_step(kind: str) -> None:
     """Differentiate 200 single steps of each contact mode."""
@@ -226,6 +227,7 @@ def test_one_step(kind: str) -> None:
     check(200, draw, rng)
 
 
+@pytest.mark.slow
 def test_whole_push() -> None:
     """Differentiate 200 pushes with their touches, slips and separations."""
     rng = np.random.default_rng(10)

@@ -67,6 +67,7 @@ def off_centre(found: pw.Identification, thing: Thing) -> tuple[float, float]:
     return float(np.hypot(*off)), float(np.sqrt(square))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), [("hammer", 2), ("box", 3), ("wrench", 1)])
 def test_five_pushes_predict_five_others(name: str, seed: int) -> None:
     """Predict unseen pushes to 6 mm, from trajectories and from ends, and know the doubt."""
@@ -80,6 +81,7 @@ def test_five_pushes_predict_five_others(name: str, seed: int) -> None:
         assert found.outliers == ()
 
 
+@pytest.mark.slow
 def test_the_noise_need_not_be_told() -> None:
     """Estimate the sensor's noise from the jitter of the trajectories."""
     thing, records = pushed("box", 3)

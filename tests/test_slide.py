@@ -24,6 +24,8 @@ from pushwise.typing import Array
 from pushwise.worlds.random_scene import NOISE, stage
 from pushwise.worlds.simulated import SimulatedWorld
 
+pytestmark = pytest.mark.slow
+
 TABLE = pw.Table()
 ABOUT = {"object": "crimp", "world": "ideal"}
 
