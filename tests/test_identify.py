@@ -91,6 +91,7 @@ def test_the_noise_need_not_be_told() -> None:
     assert end_distance(found.model, records[5:], found.finger) <= 6e-3
 
 
+@pytest.mark.slow
 def test_the_region_of_the_centre_of_mass_holds_the_truth() -> None:
     """Cover the true centre of mass with the 95 % ellipse in most of twenty draws."""
     names = ("box", "book", "toothpaste", "spray-gun")
@@ -137,6 +138,7 @@ def test_a_log_states_the_finger() -> None:
     assert pw.identify(thing.grid, log, finger=pw.Finger(0.01)).finger.radius == 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), [("box", 3), ("crimp", 52), ("toothpaste", 51)])
 def test_slow_pushes_with_any_friction_leave_the_centre_of_mass_open(name: str, seed: int) -> None:
     """Say that weight and friction cannot be told apart; the same pushes bounded can."""
@@ -149,6 +151,7 @@ def test_slow_pushes_with_any_friction_leave_the_centre_of_mass_open(name: str, 
     assert bounded.known.total_mass_std is None
 
 
+@pytest.mark.slow
 def test_fast_pushes_determine_the_centre_of_mass() -> None:
     """Find the centre of mass by its inertia, whatever the friction."""
     rng = np.random.default_rng(1)
@@ -171,6 +174,7 @@ def test_known_forces_determine_the_mass() -> None:
     assert off_centre(found, thing)[0] < 3e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "wrong"), [("hammer", (0.0, 0.03, 0.3)), ("box", (0.04, 0.0, 0.0))]
 )
@@ -199,6 +203,7 @@ def test_a_wrong_pose_is_named_and_counts_little(
         assert any(sentence.startswith("push 2") for sentence in found.statements())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     """Give each method a tiny budget, twice with the same seed."""
@@ -232,6 +237,7 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     assert method in twice[0].summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "left"), [(pw.Prior(), 0.9), (pw.Prior(tip_doubt=2e-3, frame_doubt=1e-3), 0.95)]
 )

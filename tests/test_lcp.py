@@ -39,6 +39,7 @@ def block(
     return Step(model, np.zeros(3), cell_velocities(centres, np.array(twist)), wrenches, dt)
 
 
+@pytest.mark.slow
 def test_lagged_step_equals_lcp() -> None:
     """Compare twist, friction wrench and total force on 200 random cases of every kind."""
     rng = np.random.default_rng(0)

@@ -40,6 +40,7 @@ def box_cloud(rng: np.random.Generator, *, noise: float = 0.0) -> np.ndarray:
     return np.column_stack([xy, z])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pw.objects.names)
 def test_the_nine_objects_come_back_from_their_clouds(name: str) -> None:
     """Find each outline through noise, wild points and a tilted camera, for many seeds."""

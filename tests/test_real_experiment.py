@@ -70,6 +70,7 @@ def _write_table(folder: Path, *, pushes: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_any_table_with_the_columns_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_the_height_of_a_push_is_read(tmp_path: Path) -> None:
     assert data.height == 0.0125
 
 
+@pytest.mark.slow
 def test_a_stated_centre_of_mass_is_read_and_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

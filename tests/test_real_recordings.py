@@ -101,6 +101,7 @@ def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
     assert all(record.t[-1] < 0.6 for record in data.records)
 
 
+@pytest.mark.slow
 def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
     """Learn once, however many draws there are, and go on where an earlier run ended."""
     _write(tmp_path / "data", _samples())

@@ -84,6 +84,7 @@ def test_what_is_no_model_is_refused() -> None:
         Balance("hammer", TABLE)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_mujoco_agrees() -> None:
     """Fall in MuJoCo exactly where the margin says so, when it exceeds 5 mm."""
     cases = [row for i in range(1000, 1063) for row in rows_of({"case": i})]

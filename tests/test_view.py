@@ -308,6 +308,7 @@ def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
         Viewed.load(tmp_path / "grid.json")
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     """Print the address, answer there, and end well on Ctrl-C; a mistake is one line."""
     pw.save(pw.objects.load("wrench").model, tmp_path / "wrench.json")

@@ -143,6 +143,7 @@ def test_worlds_know_nothing_of_identification_and_planning() -> None:
                 assert not name.startswith(("pushwise.identification", "pushwise.plan")), file
 
 
+@pytest.mark.slow
 def test_drawn_pushes_touch_the_outline_and_stay_on_the_table() -> None:
     """Start clear, aim against the normal, hit, and end on the table."""
     rng = np.random.default_rng(1)
@@ -175,6 +176,7 @@ def test_an_object_of_one_cell_is_not_staged(tmp_path: Path) -> None:
         stage(str(tmp_path / "dot.json"), pw.Table(), world="ideal")
 
 
+@pytest.mark.slow
 def test_the_example_of_a_robot_runs(tmp_path: Path) -> None:
     """Log three pushes of a fake robot."""
     example = Path(__file__).parents[1] / "examples" / "own_robot.py"
