@@ -81,6 +81,7 @@ def test_feet_balance_under_a_stated_centre() -> None:
     assert alone.mass[near].sum() / alone.total_mass < 0.65
 
 
+@pytest.mark.slow
 def test_feet_are_drawn_for_a_centre_near_the_rim() -> None:
     """Draw its error again with the feet, so that there always is a triple."""
     x, y = GRID.outline.mean(axis=0) * (1.0, 0.0) + (0.0, -0.0495)

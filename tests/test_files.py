@@ -238,6 +238,7 @@ def test_damaged_files_never_break_a_reader(
     reads_or_refuses(tmp_path / name, bytes(content[: int(share * len(content)) + 1]))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.binary(max_size=300), st.integers(0, 400))
 def test_damaged_images_never_break_a_reader(tmp_path: Path, content: bytes, keep: int) -> None:

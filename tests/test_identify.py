@@ -203,8 +203,13 @@ def test_a_wrong_pose_is_named_and_counts_little(
         assert any(sentence.startswith("push 2") for sentence in found.statements())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=pytest.mark.slow) if method in ("autograd", "feet") else method
+        for method in METHODS
+    ],
+)
 def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     """Give each method a tiny budget, twice with the same seed."""
     if method == "autograd" and importlib.util.find_spec("torch") is None:

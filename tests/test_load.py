@@ -71,7 +71,6 @@ def test_rigid_load_is_affine() -> None:
     assert load == pytest.approx(mass.sum() * GRAVITY / len(r) * (1 + slope * r[:, 0]))
 
 
-@pytest.mark.slow
 def test_hull_matches_scipy() -> None:
     """Compare the angular test with a Delaunay triangulation."""
     from scipy.spatial import Delaunay

@@ -9,6 +9,7 @@ from pushwise.errors import PushwiseError
 from pushwise.experiments.planning import run
 
 
+@pytest.mark.slow
 def test_goals_are_reached(tmp_path: Path) -> None:
     """Reach all, with at most a fifth of the simulations by Algorithm 2, and write the table."""
     (rows,) = json.loads(run(tmp_path, models=1, goals=1, parts=("ideal",), json=True))

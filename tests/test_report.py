@@ -49,7 +49,6 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.slow
 def test_it_says_what_happened(outcome: Outcome) -> None:
     """Tell the verdict, the statements, the goal, the pushes and the times in words."""
     page = report(outcome, name="pair of pliers")

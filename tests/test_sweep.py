@@ -45,6 +45,7 @@ def test_workers_do_not_show(tmp_path: Path, expected: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on(tmp_path: Path, expected: str) -> None:
     """Kill a sweep, tear its last line, and run only what was not done."""
     process = subprocess.Popen(
