@@ -167,6 +167,7 @@ def browser() -> Iterator[Page]:
             with urlopen(new) as answer:
                 tab = json.load(answer)["webSocketDebuggerUrl"]
             with connect(tab, max_size=None) as socket:
+                assert isinstance(socket, ClientConnection)
                 yield Page(socket)
         finally:
             process.terminate()

@@ -9,8 +9,8 @@ from numba import njit
 def from_python(part: Callable[..., Any]) -> Callable[..., Any]:
     """Return a compiled function that does nothing but call a part of a kernel."""
 
-    @njit
-    def call(*arguments):  # type: ignore[no-untyped-def]
+    def call(*arguments: Any) -> Any:
         return part(*arguments)
 
-    return call
+    compiled: Callable[..., Any] = njit(call)
+    return compiled

@@ -65,6 +65,9 @@ def random_push(
     heading = turn @ inward
     ox, oy = np.ascontiguousarray(outline[:, 0]), np.ascontiguousarray(outline[:, 1])
     back = finger.radius
-    while nearest_feature(*(point - back * heading), ox, oy)[1] < finger.radius + clearance:
+    while True:
+        x, y = point - back * heading
+        if nearest_feature(x, y, ox, oy)[1] >= finger.radius + clearance:
+            break
         back += 1e-3
     return Push(point - back * heading, speed * heading, (back + length) / speed)

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.paper.lagged_step import (
@@ -13,8 +12,7 @@ from pushwise.physics.paper.lagged_step import (
     table_offsets,
 )
 from pushwise.shape.grid import CellGrid
-
-Array = NDArray[np.float64]
+from pushwise.typing import Array, Integers
 
 CELL = 0.012
 
@@ -56,10 +54,11 @@ def random_step(rng: np.random.Generator, low: int = 28, high: int = 88) -> Step
     return Step(model, pose, velocities, wrenches, float(rng.choice([1e-3, 1e-2])))
 
 
-def hinge_states(solution: LaggedSolution) -> NDArray[np.int64]:
+def hinge_states(solution: LaggedSolution) -> Integers:
     """1 for a hinge that slides, -1 for one turned back, 0 for one at its kink, shape (n, 2)."""
     lam, bound = solution.friction, solution.step.bounds
-    return (lam == bound).astype(int) - (lam == 0.0).astype(int)
+    states: Integers = (lam == bound).astype(int) - (lam == 0.0).astype(int)
+    return states
 
 
 def kind_of(solution: LaggedSolution) -> str:

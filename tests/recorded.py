@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
@@ -13,8 +12,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import pushwise as pw
 from pushwise.sliding.random_push import draw_push
-
-Array = NDArray[np.float64]
+from pushwise.typing import Array
 
 FINGER = pw.Finger(radius=0.01, friction=0.3)
 BEGIN = 1_700_000_000_000_000_000  # ns since 1970
@@ -64,8 +62,9 @@ def session(model: pw.ObjectModel, count: int, *, seed: int = 0) -> Session:
         pose, at = poses[-1][-1], fingers[-1][-1]
         stay(0.5, at - 0.05 * push.velocity / np.hypot(*push.velocity))
     stay(1.0, at)
-    joined = [np.concatenate(part) for part in (poses, fingers, forces)]
-    return Session(dt * np.arange(len(joined[0])), *joined, pushes)
+    whole = np.concatenate(poses)
+    times = dt * np.arange(len(whole), dtype=float)
+    return Session(times, whole, np.concatenate(fingers), np.concatenate(forces), pushes)
 
 
 class Bag:

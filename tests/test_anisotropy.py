@@ -97,6 +97,7 @@ def test_board_turned_with_everything_on_it() -> None:
         assert np.abs(path.pose[-1] - plain.pose[-1]).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_identified_with_the_matrix_given() -> None:
     """Learn on an uneven board: better with its matrix than without."""
     rng = np.random.default_rng(1)

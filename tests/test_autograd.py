@@ -1,6 +1,7 @@
 """PyTorch's autograd through the paper's LCP against our analytic gradients."""
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from pushwise.physics.paper.lcp_torch import lcp_twist
 from random_steps import hinge_states, kind_of, random_step, solve
 
 
-def test_autograd_through_lcp_equals_analytic_gradient():
+@pytest.mark.slow
+def test_autograd_through_lcp_equals_analytic_gradient() -> None:
     """Compare ten small cases: sliding, from rest, and with hinges at their kink."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
     rng = np.random.default_rng(2)
@@ -41,7 +43,7 @@ def test_autograd_through_lcp_equals_analytic_gradient():
     assert kinks >= 2
 
 
-def test_autograd_of_a_sticking_body_is_zero():
+def test_autograd_of_a_sticking_body_is_zero() -> None:
     """Leave a body that sticks where it is, however its mass and friction change a little."""
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
     rng = np.random.default_rng(3)
@@ -49,14 +51,17 @@ def test_autograd_of_a_sticking_body_is_zero():
         pass
     mass = torch.tensor(step.model.mass.copy(), requires_grad=True)
     friction = torch.tensor(step.model.friction.copy(), requires_grad=True)
-    lcp_twist(step.model.grid, mass, friction, *step[1:]).sum().backward()
+    total: Any = lcp_twist(step.model.grid, mass, friction, *step[1:]).sum()
+    total.backward()
     assert mass.grad.abs().max() < 1e-6
     assert friction.grad.abs().max() < 1e-8
 
 
-def test_missing_torch_is_a_clear_sentence(monkeypatch):
+def test_missing_torch_is_a_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Say how to install PyTorch when it is missing."""
     monkeypatch.setitem(sys.modules, "torch", None)
     step = random_step(np.random.default_rng(0), 2, 3)
+    mass: Any = step.model.mass
+    friction: Any = step.model.friction
     with pytest.raises(PushwiseError, match=r"pip install 'pushwise\[autograd\]'"):
-        lcp_twist(step.model.grid, step.model.mass, step.model.friction, *step[1:])
+        lcp_twist(step.model.grid, mass, friction, *step[1:])

@@ -42,7 +42,8 @@ def recorded(kind: str, truth: Session, *, dirty: bool) -> Bag:
         # Every twentieth message of the object overtakes the one before it.
         late = 0.015 if dirty and k % 200 == 0 else 0.002
         bag.pose("/box", t, x, y, theta, late=late)
-        bag.pose("/tip", truth.t[k + 4], *truth.finger[k + 4], 0.0)
+        x, y = truth.finger[k + 4]
+        bag.pose("/tip", truth.t[k + 4], x, y, 0.0)
         bag.wrench("/ft", t, np.append(truth.force[k], 5.0))
     if dirty:
         bag.messages.append(bag.messages[0])
@@ -96,7 +97,7 @@ def test_a_dirty_bag_imports_correctly(kind: str, truth: Session, tmp_path: Path
 def _lost(truth: Session, k: int) -> bool:
     """Return whether a sample is in the second that was dropped."""
     lost = truth.pushes[1][0] + 0.5
-    return lost <= truth.t[k] < lost + 1.0
+    return bool(lost <= truth.t[k] < lost + 1.0)
 
 
 def test_a_bag_becomes_the_model_it_was_recorded_of(
@@ -178,7 +179,7 @@ def test_the_clocks_of_transforms_are_compared(
         place, turn = np.array([x, y, 0.0]), bag.spin(theta)
         # A clock that is exactly right is a clock.
         bag.transform("/tf", truth.t[k], "mark", "box", place, turn, late=0.0, stamped=stamped)
-        bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0, late=late)
+        bag.pose("/tip", truth.t[k], truth.finger[k, 0], truth.finger[k, 1], 0.0, late=late)
     path = bag.write(tmp_path)
     (recording,) = pw.read_recordings(path, pw.BagTopics("/tf:box", "/tip", frame="table"))
     assert len(recording.object.t) == len(truth.t) // 10
@@ -203,7 +204,7 @@ def test_nothing_is_filled_in_where_transforms_are_missing(truth: Session, tmp_p
         c, s = np.cos(swing), np.sin(swing)
         x, y, theta = truth.pose[k]
         bag.pose("/box", t, c * x + s * y, c * y - s * x, theta - swing, frame="camera")
-        bag.pose("/tip", t, *truth.finger[k], 0.0)
+        bag.pose("/tip", t, truth.finger[k, 0], truth.finger[k, 1], 0.0)
         fx, fy = truth.force[k]
         bag.wrench("/ft", t, np.array([c * fx + s * fy, c * fy - s * fx, 0.0]), frame="camera")
         if lost < t < lost + 1.0 or t > last:
@@ -237,7 +238,7 @@ def test_forces_are_dropped_where_the_finger_that_turns_them_is_not_seen(
         bag.pose("/box", t, *truth.pose[k])
         bag.wrench("/ft", t, np.append(truth.force[k], 0.0), frame="sensor")
         if not lost < t < lost + 1.0:
-            bag.pose("/tip", t, *truth.finger[k], 0.0)
+            bag.pose("/tip", t, truth.finger[k, 0], truth.finger[k, 1], 0.0)
     for t in (100.0, 100.1):
         bag.transform("/tf", t, "world", "table", np.zeros(3), bag.spin(0.0))
     path = bag.write(tmp_path)
@@ -261,7 +262,7 @@ def test_a_frame_on_the_way_has_one_parent(truth: Session, tmp_path: Path) -> No
         bag.transform("/tf", t + 0.005, "camera", "seen", np.array([x, y, 0.0]), turn)
         # What is above both frames is not needed.
         bag.transform("/tf", t, ("map", "odom")[k // 10 % 2], "table", np.zeros(3), bag.spin(0.0))
-        bag.pose("/tip", t, *truth.finger[k], 0.0)
+        bag.pose("/tip", t, truth.finger[k, 0], truth.finger[k, 1], 0.0)
     path = bag.write(tmp_path)
     (recording,) = pw.read_recordings(path, pw.BagTopics("/tf:box", "/tip", frame="table"))
     assert len(recording.object.t) == len(truth.t) // 10
@@ -280,7 +281,7 @@ def test_the_force_may_be_the_reaction_and_have_an_offset(truth: Session, tmp_pa
     bag = Bag("ros1")
     for k in range(0, len(truth.t) - 4, 10):
         bag.pose("/box", truth.t[k], *truth.pose[k])
-        bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0)
+        bag.pose("/tip", truth.t[k], truth.finger[k, 0], truth.finger[k, 1], 0.0)
         bag.wrench("/ft", truth.t[k], np.append(0.25 - truth.force[k], 0.0), frame="")
     found = pw.cut_pushes(pw.read_recordings(bag.write(tmp_path), replace(TOPICS, wrench="/ft")))
     record = found.pushes[0].record
@@ -304,7 +305,8 @@ def test_a_lifted_object_is_left_out_and_a_flying_one_refused(
             in_hand = truth.t[k] < 0.5
             z = 0.1 if in_hand else height * np.sin(truth.t[k])
             bag.pose("/box", truth.t[k], *truth.pose[k], z=z)
-            bag.pose("/tip", truth.t[k], *truth.finger[k], 0.0, orientation=bag.spin(0.0, 0.0))
+            x, y = truth.finger[k]
+            bag.pose("/tip", truth.t[k], x, y, 0.0, orientation=bag.spin(0.0, 0.0))
         folder = tmp_path / name
         folder.mkdir()
         path = bag.write(folder)

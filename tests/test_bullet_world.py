@@ -13,6 +13,7 @@ HAMMER = pw.objects.load("hammer")
 PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["links", "compound"])
 def test_a_push_moves_the_hammer_and_repeats(body: str) -> None:
     """Push by friction's force, the same way each time, and stay on the table."""
@@ -22,6 +23,7 @@ def test_a_push_moves_the_hammer_and_repeats(body: str) -> None:
     assert record.pose[-1, 2] > 0.3
     assert record.force is not None
     assert 0.2 < record.force[20:60, 1].mean() < 2.0
+    assert record.finger is not None
     assert record.finger[-1] == pytest.approx([0.1, 0.17], abs=1e-4)
     world.reset(0)
     assert world.push(PUSH).pose.tolist() == record.pose.tolist()
@@ -40,6 +42,7 @@ def test_an_object_pushed_off_the_table_falls() -> None:
     assert world.push(pw.Push((0.26, 0.0), (0.1, 0.0), 3.0)).fell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "push",
     [
@@ -52,6 +55,7 @@ def test_the_kuka_pushes_as_the_bare_finger_does(push: pw.Push) -> None:
     """End within 10 mm of the bare finger's result over 0.2 m."""
     bare = pw.worlds.Bullet(HAMMER).push(push)
     kuka = pw.worlds.Bullet(HAMMER, robot="kuka").push(push)
+    assert kuka.finger is not None and bare.finger is not None
     assert np.abs(kuka.finger - bare.finger[: len(kuka.finger)][-1]).min() < 1e-3
     cells = [placed(HAMMER.grid.centres, record.pose[-1]) for record in (bare, kuka)]
     assert np.hypot(*(cells[0] - cells[1]).T).mean() < 0.01

@@ -20,6 +20,7 @@ def test_its_derivatives_are_those_of_the_centre() -> None:
     u = rng.standard_normal(problem.unknowns)
     off, J = centre_off(problem, u)
     assert off.shape == (1, 2) and J.shape == (1, 2, problem.unknowns)
+    assert prior.centre is not None
     assert off[0] == pytest.approx((problem.model(u).centre_of_mass - prior.centre) / 2e-3)
     step = 1e-5 * rng.standard_normal(problem.unknowns)
     change = centre_off(problem, u + step)[0] - centre_off(problem, u - step)[0]
@@ -28,6 +29,7 @@ def test_its_derivatives_are_those_of_the_centre() -> None:
     assert centre_off(silent, u)[0].size == 0
 
 
+@pytest.mark.slow
 def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     """Predict other pushes better, and do not count the statement as told by pushes."""
     thing, records = pushed("hammer", seed=3)
@@ -45,6 +47,7 @@ def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     assert found.facts()["centre_of_mass_stated"] == (x, y)
 
 
+@pytest.mark.slow
 def test_pushes_tell_more_of_a_centre_that_is_stated_roughly() -> None:
     """Say where it is with them, and that one stated to half the object is not known."""
     thing, records = pushed("hammer", seed=3)
@@ -57,6 +60,7 @@ def test_pushes_tell_more_of_a_centre_that_is_stated_roughly() -> None:
     assert "not determined" in pw.identify(thing.grid, records[:1], prior=vague).statements()[0]
 
 
+@pytest.mark.slow
 def test_pushes_contradict_a_wrong_statement() -> None:
     """Believe ten pushes rather than a centre 30 mm off, and say so."""
     thing, records = pushed("hammer", seed=3)

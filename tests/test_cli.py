@@ -13,7 +13,7 @@ from pushwise import cli
 from pushwise.cli.identify import METHODS
 from pushwise.cli.options import OBJECTS, WorldName
 from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
-from pushwise.identification.identify import METHODS as IDENTIFY_METHODS
+from pushwise.identification.methods.registry import METHODS as IDENTIFY_METHODS
 from pushwise.worlds.random_scene import WORLDS
 
 RESUME = "stopped; run the same command again to resume."

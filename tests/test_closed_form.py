@@ -8,10 +8,11 @@ from pushwise.physics.constants import GRAVITY
 from pushwise.physics.paper.closed_form_gradients import closed_form_vjp, lagged_vjp
 from pushwise.physics.paper.lagged_step import cell_velocities, table_offsets
 from pushwise.physics.paper.lcp import lcp_step
+from pushwise.typing import Array, Integers
 from random_steps import Step, hinge_states, kind_of, random_step, solve, with_parameters
 
 
-def sliding_step(seed, *, low=6, high=10):
+def sliding_step(seed: int, *, low: int = 6, high: int = 10) -> Step:
     """A step in which every cell, and its torsion, slides before and after."""
     rng = np.random.default_rng(seed)
     step = random_step(rng, low, high)
@@ -22,13 +23,15 @@ def sliding_step(seed, *, low=6, high=10):
     return step
 
 
-def spread(step: Step):
+def spread(step: Step) -> Array:
     """S as a dense matrix, shape (3n, 3)."""
     offsets = table_offsets(step.model.grid.centres, step.pose)
     return np.column_stack([cell_velocities(offsets, e).reshape(-1) for e in np.eye(3)])
 
 
-def finite_difference(step, loss, torsion, states, dmass, dfriction):
+def finite_difference(
+    step: Step, loss: Array, torsion: float, states: Integers, dmass: Array, dfriction: Array
+) -> float | None:
     """Central difference of the loss along a change of the parameters; None at a mode change."""
     values = []
     for sign in (1.0, -1.0):
@@ -37,13 +40,14 @@ def finite_difference(step, loss, torsion, states, dmass, dfriction):
         if (hinge_states(solution) != states).any():
             return None
         values.append(loss @ solution.twist)
-    return (values[0] - values[1]) / 2
+    return float(values[0] - values[1]) / 2
 
 
-def test_gradients_equal_finite_differences():
+def test_gradients_equal_finite_differences() -> None:
     """Compare cell by cell and along all cells at once, on 200 random cases of every kind."""
     rng = np.random.default_rng(0)
-    kinds, closed, crossed = Counter(), 0, 0
+    kinds: Counter[str] = Counter()
+    closed = crossed = 0
     for case in range(200):
         step, torsion = random_step(rng), 0.004 if case % 4 == 0 else 0.0
         n, solution, loss = step.model.grid.n_cells, solve(step, torsion), rng.normal(size=3)
@@ -75,7 +79,7 @@ def test_gradients_equal_finite_differences():
     assert crossed <= 10
 
 
-def test_x11_is_the_projection_on_rigid_motion():
+def test_x11_is_the_projection_on_rigid_motion() -> None:
     """Form X11 from J_e as printed and as S (S^T M S)^-1 S^T."""
     step = sliding_step(1)
     M, J_e, *_ = lcp_step(*step).system
@@ -85,7 +89,7 @@ def test_x11_is_the_projection_on_rigid_motion():
     np.testing.assert_allclose(printed, reduced, atol=1e-10 * np.abs(reduced).max())
 
 
-def test_top_right_block_of_inverse_has_the_sign_of_alpha_4():
+def test_top_right_block_of_inverse_has_the_sign_of_alpha_4() -> None:
     """Invert the printed G: its top right block is -X11 J_f^T D^-1(gamma) (erratum 5)."""
     step = sliding_step(2)
     s = lcp_step(*step, torsion=0.004)
@@ -107,7 +111,7 @@ def test_top_right_block_of_inverse_has_the_sign_of_alpha_4():
     np.testing.assert_allclose(block, expected, atol=1e-8 * np.abs(expected).max())
 
 
-def test_more_friction_slows_as_w_mu_says():
+def test_more_friction_slows_as_w_mu_says() -> None:
     """Check the sign of W_mu = X11 J_f^T M g dt by solving again with more friction."""
     step = sliding_step(3)
     M, _, J_f, *_ = lcp_step(*step).system
@@ -121,16 +125,16 @@ def test_more_friction_slows_as_w_mu_says():
     assert np.dot(S @ measured * M, step.velocities.reshape(-1)) < 0.0
 
 
-def test_loss_of_norms_has_the_gradient_of_norms():
+def test_loss_of_norms_has_the_gradient_of_norms() -> None:
     """Differentiate Eq. 1; the printed 2 dt (x - x^g) is that of squared norms (erratum 4)."""
     step = sliding_step(4)
     solution, S, dt = solve(step), spread(step), step.dt
     rng = np.random.default_rng(5)
     observed = S @ solution.twist * dt + rng.normal(scale=1e-3, size=len(S))
 
-    def loss(friction):
+    def loss(friction: Array) -> float:
         twist = solve(with_parameters(step, step.model.mass, friction)).twist
-        return np.linalg.norm(S @ twist * dt - observed)
+        return float(np.linalg.norm(S @ twist * dt - observed))
 
     error = S @ solution.twist * dt - observed
     corrected = dt * error / np.linalg.norm(error)
@@ -142,7 +146,7 @@ def test_loss_of_norms_has_the_gradient_of_norms():
     assert abs(printed @ change - measured) > 0.5 * abs(measured)
 
 
-def test_gradient_at_zero_friction_is_that_of_a_little():
+def test_gradient_at_zero_friction_is_that_of_a_little() -> None:
     """Let a sliding cell without friction feel what the first of it would do."""
     step = sliding_step(6)
     friction = step.model.friction.copy()

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,13 +29,14 @@ def compile_for(seconds: float) -> None:
 def test_compiling_is_counted_once_and_running_is_not() -> None:
     """Count the time of the outermost function, and nothing when it is called again."""
 
-    @njit
-    def inner(x: float) -> float:
+    def plus_one(x: float) -> float:
         return x + 1.0
 
-    @njit
-    def outer(x: float) -> float:
-        return inner(x) * 2.0
+    def doubled(x: float) -> float:
+        return 2.0 * float(inner(x))
+
+    inner: Callable[[float], float] = njit(plus_one)
+    outer: Callable[[float], float] = njit(doubled)
 
     before, start = seconds_compiling(), time.perf_counter()
     assert outer(1.0) == 4.0

@@ -38,7 +38,9 @@ def random_problem(rng: np.random.Generator) -> StepProblem:
         float(m @ r[0]),
         float(m @ r[1]),
         float(m @ (r**2).sum(axis=0)) + 1e-5,
-        *u,
+        u[0],
+        u[1],
+        u[2],
         0.0,
         0.0,
         0.0,
@@ -60,7 +62,8 @@ def random_contact(rng: np.random.Generator) -> Contact:
     return Contact(
         np.cos(angle),
         np.sin(angle),
-        *p,
+        p[0],
+        p[1],
         -speed,
         speed * rng.normal() * rng.choice([0.1, 1.0]),
         0.0,
@@ -142,7 +145,8 @@ def test_wedge_obeys_both_cones() -> None:
         sides = []
         for angle in (half, -half):
             n = np.array([np.cos(angle), np.sin(angle)])
-            sides.append(Contact(*n, *(centre - radius * n), float(n @ u), 0.0, 0.0, 0))
+            x, y = centre - radius * n
+            sides.append(Contact(n[0], n[1], x, y, float(n @ u), 0.0, 0.0, 0))
         touch = wedge(p, *sides, *centre, radius, mu)
         count[touch.mode] += 1
         if touch.mode == IMPOSSIBLE:
@@ -176,12 +180,12 @@ def test_nearest_feature_matches_brute_force() -> None:
         [a + share * (b - a) for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True)]
     )
     for q in rng.uniform(-1.0, 4.0, (500, 2)):
-        feature, d = nearest_feature(*q, ox, oy)
+        feature, d = nearest_feature(q[0], q[1], ox, oy)
         away = np.hypot(*(dense - q).T)
         inside = (0 < q[0] < 3 and 0 < q[1] < 3) and not (1 < q[0] < 2 and q[1] > 1)
         assert d == pytest.approx(-away.min() if inside else away.min(), abs=1e-3)
         if d > 0.01:
-            size, nx, ny, _ = feature_normal(feature, *q, ox, oy)
+            size, nx, ny, _ = feature_normal(feature, q[0], q[1], ox, oy)
             assert size == pytest.approx(d)
             near = q - dense[away.argmin()]
             assert np.array([nx, ny]) == pytest.approx(near / np.hypot(*near), abs=1e-2 / d)

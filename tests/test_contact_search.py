@@ -135,12 +135,14 @@ def test_kept_simulations_are_those_made_in_place() -> None:
     for pose in (np.array([-0.4, 0.3, 2.5]), np.array([0.1, 0.1, -1.0])):
         before = tool.simulations
         found = tool.for_travel(pose, target, 3, 0.1)
+        assert found is not None
         path = pw.simulate(tool.model, tool.push(pose, found), pose, table=TABLE)
         assert path.pose[-1] == pytest.approx(found.end, abs=1e-9)
     assert tool.simulations == before
     edge = np.array([0.9, 0.0, 0.0])
     found = tool.for_travel(edge, target, 3, 0.1)
     assert tool.simulations == before + 1
+    assert found is not None
     path = pw.simulate(tool.model, tool.push(edge, found), edge, table=TABLE)
     assert path.pose[-1] == pytest.approx(found.end, abs=1e-9)
 

@@ -9,6 +9,7 @@ from scipy.optimize import brentq, fsolve
 from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Physics, Push, Trajectory, simulate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.simulate import Mode
+from pushwise.typing import Array
 from random_pushes import random_blob, random_push
 
 SQUARE = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
@@ -34,7 +35,8 @@ def energy(model: ObjectModel, path: Trajectory) -> np.ndarray:
     """Return the kinetic energy at each instant [J]."""
     v = at_centre(model, path)
     linear = model.total_mass * np.sum(v[:, :2] ** 2, axis=1)
-    return 0.5 * (linear + model.inertia * v[:, 2] ** 2)
+    energy: Array = 0.5 * (linear + model.inertia * v[:, 2] ** 2)
+    return energy
 
 
 def test_sliding_block_stops_where_coulomb_says() -> None:

@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from drawn import pixels_of
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -1,5 +1,6 @@
 """The experiments on identification, in small: rows, tables, figures, and the same again."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from drawn import drawn, points_of, texts
+from pushwise import Push, PushRecord
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
-from pushwise.experiments import heatmaps, identification, samples
+from pushwise.experiments import heatmaps, identification, identification_report, samples
 from pushwise.experiments.reporting import markdown, with_spread
 from pushwise.experiments.rows import Row, numbers, read_rows, where
 from pushwise.experiments.sweep import SweepOptions, compare, conduct
@@ -31,12 +33,13 @@ def small(settings: list[Row]) -> list[Row]:
     return [s for s in where(settings, object=NAME) if s.get("method") != "autograd"]
 
 
+@pytest.mark.slow
 def test_identification(tmp_path: Path) -> None:
     """Learn one object by every method: ours is best in the end, and all of it repeats."""
     settings = small(identification.settings_of(models=1, splits=1, draws=9))
     with drawn() as figures:
         table = conduct(
-            identification.rows_of, settings, identification.report, SweepOptions(tmp_path)
+            identification.rows_of, settings, identification_report.report, SweepOptions(tmp_path)
         )
     assert (tmp_path / "table.md").read_text() == table + "\n"
     rows = read_rows(tmp_path / "rows.csv")
@@ -64,6 +67,7 @@ def test_identification(tmp_path: Path) -> None:
     assert again.endswith("all the same to the last digit.")
 
 
+@pytest.mark.slow
 def test_samples(tmp_path: Path) -> None:
     """Predict better from nine pushes than from one."""
     settings = [s for s in small(samples.settings_of(models=1, splits=1)) if s["pushes"] in (1, 9)]
@@ -110,16 +114,22 @@ def test_heatmaps(tmp_path: Path) -> None:
     assert (start == start[0]).all() and len(np.unique(axes_colours(maps[-1]), axis=0)) > 1
 
 
+def starts_of(records: Sequence[PushRecord]) -> set[tuple[float, ...]]:
+    """Return where the finger was when each push began."""
+    pushes = [record.push for record in records]
+    return {tuple(push.start) for push in pushes if isinstance(push, Push)}
+
+
 def test_a_split_is_its_seed() -> None:
     """Learn from the first pushes at split 0, from others at split 1, never from those to test."""
     trial = push_object(NAME, 0)
     for split in range(3):
         learn, test = trial.split(5, split, seed=[1, 2])
-        starts = {tuple(record.push.start) for record in learn}
+        starts = starts_of(learn)
         assert len(starts) == 5
-        assert not starts & {tuple(record.push.start) for record in test}
+        assert not starts & starts_of(test)
         assert all(record.force is None for record in learn)
-        assert (split == 0) == (starts == {tuple(r.push.start) for r in trial.seen[:5]})
+        assert (split == 0) == (starts == starts_of(trial.seen[:5]))
         again, _ = trial.split(5, split, seed=[1, 2], forces=True)
         assert [r.push for r in again] == [r.push for r in learn]
         assert all(record.force is not None for record in again)

@@ -37,6 +37,7 @@ def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
     return records
 
 
+@pytest.mark.slow
 def test_feet_are_found_and_averaged_with_cells() -> None:
     """Find feet from nine pushes, predict others; a mean of two loads is their mean."""
     records = _records(9, 0, noise=3e-4)
@@ -64,6 +65,7 @@ def test_feet_are_found_and_averaged_with_cells() -> None:
     )
 
 
+@pytest.mark.slow
 def test_feet_balance_under_a_stated_centre() -> None:
     """Share the weight by statics, and find the feet from fewer pushes for it."""
     records = _records(4, 0, noise=5e-4)
@@ -79,6 +81,7 @@ def test_feet_balance_under_a_stated_centre() -> None:
     assert alone.mass[near].sum() / alone.total_mass < 0.65
 
 
+@pytest.mark.slow
 def test_feet_are_drawn_for_a_centre_near_the_rim() -> None:
     """Draw its error again with the feet, so that there always is a triple."""
     x, y = GRID.outline.mean(axis=0) * (1.0, 0.0) + (0.0, -0.0495)

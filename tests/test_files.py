@@ -3,6 +3,7 @@
 import io
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,8 @@ def saved(write: object, *arrays: object, **named: object) -> bytes:
 
 def exported(encoding: str) -> bytes:
     """Return a PLY file by trimesh."""
-    content = trimesh.PointCloud(POINTS).export(file_type="ply", encoding=encoding)
+    cloud: Any = trimesh.PointCloud(POINTS)  # type: ignore[no-untyped-call]
+    content = cloud.export(file_type="ply", encoding=encoding)
     return content if isinstance(content, bytes) else content.encode()
 
 
@@ -211,6 +213,7 @@ def box(kind: str) -> bytes:
 MESHES = {f"box.{kind}": box(kind) for kind in ("obj", "stl", "ply")}
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.sampled_from(ENDINGS), st.binary(max_size=400))
 def test_random_bytes_never_break_a_reader(tmp_path: Path, ending: str, content: bytes) -> None:
@@ -218,6 +221,7 @@ def test_random_bytes_never_break_a_reader(tmp_path: Path, ending: str, content:
     reads_or_refuses(tmp_path / f"fuzz.{ending}", content)
 
 
+@pytest.mark.slow
 @FUZZ
 @given(
     st.sampled_from(sorted(CLOUDS | MESHES)),
@@ -234,6 +238,7 @@ def test_damaged_files_never_break_a_reader(
     reads_or_refuses(tmp_path / name, bytes(content[: int(share * len(content)) + 1]))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.binary(max_size=300), st.integers(0, 400))
 def test_damaged_images_never_break_a_reader(tmp_path: Path, content: bytes, keep: int) -> None:

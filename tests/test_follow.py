@@ -56,6 +56,7 @@ class Slippery(Stubborn):
         return Observation(np.zeros((0, 3)), (self.x, 0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_noise_is_corrected() -> None:
     """Reach the goal with a clumsy arm, noisy poses and another object's masses."""
     rng = np.random.default_rng(0)
@@ -72,6 +73,7 @@ def test_noise_is_corrected() -> None:
         assert len(done.records) <= 15
 
 
+@pytest.mark.slow
 def test_mujoco_is_corrected() -> None:
     """Reach the goal in MuJoCo, whose friction is not that of the model."""
     news: list[Progress] = []
@@ -128,6 +130,7 @@ def learned(thing: pw.ObjectModel | pw.objects.Thing) -> pw.Belief:
     return pw.identify(HAMMER.grid, records).belief
 
 
+@pytest.mark.slow
 def test_a_wrong_model_is_identified_again() -> None:
     """Learn from the pushes on the way when they do not go as a sure model predicted."""
     cells = HAMMER.grid.n_cells
@@ -141,6 +144,7 @@ def test_a_wrong_model_is_identified_again() -> None:
     assert np.hypot(*(done.belief.centre_of_mass - centre)) < 0.5 * before
 
 
+@pytest.mark.slow
 def test_what_goes_as_predicted_is_not_learned_again() -> None:
     """Keep the model in the world it was learned in."""
     right = learned(HAMMER)

@@ -87,7 +87,7 @@ def test_goals_stay_in_the_region() -> None:
     region = [(0.1, -0.3), (0.6, -0.3), (0.6, 0.3), (0.1, 0.3)]
     inside = pw.choose_goal(KNOWN, TABLE, region=region)
     assert all(goal.pose[0] > 0.1 for goal in (inside, *inside.alternatives))
-    chosen = pw.choose_goal(KNOWN, TABLE, region=[at_edge.pose, (0.0, 0.0, 0.0)])
+    chosen = pw.choose_goal(KNOWN, TABLE, region=[list(at_edge.pose), [0.0, 0.0, 0.0]])
     assert chosen.pose == pytest.approx(at_edge.pose)
     assert chosen.alternatives == ()
     with pytest.raises(PushwiseError, match="number of the table's edges, 4; got 4"):

@@ -210,6 +210,7 @@ def test_from_mask_hides_the_staircase(angle: float) -> None:
     assert signed_area(grid.outline) == pytest.approx(0.02, rel=0.01)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 60))
 def test_from_mask_traces_any_blob(seed: int, n: int) -> None:

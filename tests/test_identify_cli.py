@@ -45,6 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_log_becomes_a_model_a_picture_and_a_report(
     folder: Path,
     tmp_path: Path,
@@ -94,6 +95,7 @@ def test_a_refused_push_is_named_by_its_file(folder: Path, tmp_path: Path) -> No
     assert "pushwise: push 1 (far.csv, push 7) moved the object" in err
 
 
+@pytest.mark.slow
 def test_a_stated_centre_of_mass_is_used(folder: Path, tmp_path: Path) -> None:
     """Say that it was stated; refuse one that is not within the object."""
     given = ("identify", folder / "grid.json", folder / "log.csv", "-o", tmp_path / "model.json")
@@ -105,6 +107,7 @@ def test_a_stated_centre_of_mass_is_used(folder: Path, tmp_path: Path) -> None:
     assert "prior centre (2, -1) m is not within the object" in err
 
 
+@pytest.mark.slow
 def test_one_push_several_logs_and_another_method(
     folder: Path,
     tmp_path: Path,
@@ -188,6 +191,7 @@ def test_a_read_only_folder_is_refused_before_any_work(
     assert f"the folder {tmp_path} is read-only" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0, 2])
 def test_an_interrupt_leaves_the_best_model(
     after: int,
@@ -240,6 +244,7 @@ cli.main()
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_compiled_code_is_survived(folder: Path, tmp_path: Path) -> None:
     """Send a real interrupt in the midst of simulations."""
     model = tmp_path / "model.json"

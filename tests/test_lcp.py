@@ -21,7 +21,14 @@ from pushwise.shape.grid import CellGrid
 from random_steps import CELL, Step, hinge_states, kind_of, random_step, solve
 
 
-def block(twist, *, shape=(4, 3), friction=0.5, dt=1e-3, force=(0.0, 0.0)):
+def block(
+    twist: tuple[float, float, float],
+    *,
+    shape: tuple[int, int] = (4, 3),
+    friction: float = 0.5,
+    dt: float = 1e-3,
+    force: tuple[float, float] = (0.0, 0.0),
+) -> Step:
     """A step of a uniform block, pushed at its first cell."""
     centres = np.argwhere(np.ones(shape)) * CELL
     centres = centres - centres.mean(axis=0)
@@ -32,10 +39,12 @@ def block(twist, *, shape=(4, 3), friction=0.5, dt=1e-3, force=(0.0, 0.0)):
     return Step(model, np.zeros(3), cell_velocities(centres, np.array(twist)), wrenches, dt)
 
 
-def test_lagged_step_equals_lcp():
+@pytest.mark.slow
+def test_lagged_step_equals_lcp() -> None:
     """Compare twist, friction wrench and total force on 200 random cases of every kind."""
     rng = np.random.default_rng(0)
-    kinds, moving_kinks = Counter(), 0
+    kinds: Counter[str] = Counter()
+    moving_kinks = 0
     for case in range(200):
         step, torsion = random_step(rng), 0.004 if case % 4 == 0 else 0.0
         lagged, lcp = solve(step, torsion), lcp_step(*step, torsion=torsion)
@@ -51,7 +60,7 @@ def test_lagged_step_equals_lcp():
     assert moving_kinks >= 15
 
 
-def test_lcp_solution_satisfies_every_row_of_figure_2():
+def test_lcp_solution_satisfies_every_row_of_figure_2() -> None:
     """Check the rows with the joints of all adjacent pairs, not only of the spanning tree."""
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -73,7 +82,7 @@ def test_lcp_solution_satisfies_every_row_of_figure_2():
         assert s.residual < 1e-12
 
 
-def test_lcp_equals_bounded_least_squares():
+def test_lcp_equals_bounded_least_squares() -> None:
     """Solve the dual, a box-constrained least squares problem, with an active set method."""
     rng = np.random.default_rng(2)
     for _ in range(30):
@@ -93,7 +102,7 @@ def test_lcp_equals_bounded_least_squares():
         np.testing.assert_allclose(s.wrench, rows.T @ dual.x / dt, rtol=0, atol=1e-8)
 
 
-def test_two_cells_do_not_hinge():
+def test_two_cells_do_not_hinge() -> None:
     """Twist one end of a chain: with only two rows a pair it folds (erratum 1)."""
     step = block((0.0, 0.0, 0.0), shape=(2, 1), friction=0.0)
     step.wrenches[0, 2] = 0.001
@@ -107,7 +116,7 @@ def test_two_cells_do_not_hinge():
     assert abs(folded[0, 2] - folded[1, 2]) > 1.0
 
 
-def test_translating_block_decelerates_with_mu_g():
+def test_translating_block_decelerates_with_mu_g() -> None:
     """Friction opposes the motion (erratum 2) with the impulse mu m g dt (erratum 3)."""
     step = block((0.3, -0.4, 0.0))
     slowed = 1.0 - 0.5 * GRAVITY * step.dt / 0.5
@@ -117,7 +126,7 @@ def test_translating_block_decelerates_with_mu_g():
         np.testing.assert_allclose(s.wrench[:2], [-0.6 * weight, 0.8 * weight], atol=1e-12)
 
 
-def test_torsion_rows_count_friction_twice():
+def test_torsion_rows_count_friction_twice() -> None:
     """Slow a spinning block more with torsion rows than without; by default there are none."""
     step = block((0.0, 0.0, 3.0))
     plain, doubled = lcp_step(*step), lcp_step(*step, torsion=0.004)
@@ -126,13 +135,13 @@ def test_torsion_rows_count_friction_twice():
 
 
 @pytest.mark.parametrize("twist", [(0.0, 0.0, 0.0), (1e-3, 0.0, 0.0), (0.0, 0.0, 0.05)])
-def test_slow_block_comes_to_rest_exactly(twist):
+def test_slow_block_comes_to_rest_exactly(twist: tuple[float, float, float]) -> None:
     """Leave no residue of motion whose direction the next step would take for real."""
     assert not solve(block(twist)).twist.any()
     np.testing.assert_allclose(lcp_step(*block(twist)).twist, 0.0, atol=1e-12)
 
 
-def test_weak_push_does_not_move_resting_block():
+def test_weak_push_does_not_move_resting_block() -> None:
     """Balance a push at rest by friction, though the cells have no velocity to oppose."""
     step = block((0.0, 0.0, 0.0), force=(0.05, 0.02))
     s = solve(step)
@@ -141,7 +150,7 @@ def test_weak_push_does_not_move_resting_block():
     np.testing.assert_allclose(lcp_step(*step).wrench, s.wrench, atol=1e-10)
 
 
-def test_cells_without_friction_slide_freely():
+def test_cells_without_friction_slide_freely() -> None:
     """Accept bounds of zero, which leave an interior point method no interior."""
     step = block((0.1, 0.2, 3.0), friction=0.0)
     for s in (lcp_step(*step), solve(step)):
@@ -149,7 +158,7 @@ def test_cells_without_friction_slide_freely():
         assert not s.wrench.any()
 
 
-def test_lagged_twist_is_the_step_without_torsion():
+def test_lagged_twist_is_the_step_without_torsion() -> None:
     """Give the compiled kernel the points themselves."""
     step = random_step(np.random.default_rng(3))
     s = solve(step)
@@ -161,12 +170,12 @@ def test_lagged_twist_is_the_step_without_torsion():
     np.testing.assert_array_less(-1e-15, bounds - impulses)
 
 
-def test_hinges_never_return_nan():
+def test_hinges_never_return_nan() -> None:
     """Solve degenerate hinges of every scale; refuse what is not a problem."""
     rng = np.random.default_rng(4)
     for _ in range(2000):
         Q = int(rng.integers(1, 30))
-        offsets = rng.integers(-3, 4, size=(Q, 2)) * CELL
+        offsets = rng.integers(-3, 4, size=(Q, 2)).astype(float) * CELL
         moved = cell_velocities(offsets, rng.integers(-1, 2, size=3) * np.array([1, 1, 1 / CELL]))
         directions = friction_directions(moved[:, :2], np.zeros((Q, 2)))
         bounds = 10.0 ** rng.uniform(-12, 6) * rng.integers(0, 3, size=Q)

@@ -1,5 +1,7 @@
 """How weight rests on the table, with and without an edge."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from scipy.spatial import Delaunay
@@ -20,7 +22,8 @@ def weigh(r: Array, base: Array, supported: Array, mass: Array) -> tuple[bool, A
     load = np.empty(len(r))
     x, y = r.T.copy()
     nothing = np.empty(0)
-    body = Body(mass.sum(), *(mass @ r / mass.sum()), 0.0, x, y, nothing, nothing, 0.0)
+    cx, cy = mass @ r / mass.sum()
+    body = Body(mass.sum(), cx, cy, 0.0, x, y, nothing, nothing, 0.0)
     return spread(body, base, supported, load), load
 
 
@@ -85,7 +88,7 @@ def test_hull_matches_scipy() -> None:
         centre = rng.normal(size=2)
         x, y = r.T.copy()
         nothing = np.empty(0)
-        body = Body(1.0, *centre, 0.0, x, y, nothing, nothing, 0.0)
+        body = Body(1.0, centre[0], centre[1], 0.0, x, y, nothing, nothing, 0.0)
         every = np.ones(len(r), bool)
         assert spread(body, np.zeros(len(r)), every, np.empty(len(r))) == holds(r, centre)
 
@@ -105,7 +108,9 @@ def plank(heavy_end: float) -> ObjectModel:
 
 @pytest.mark.parametrize("load", ["own", "rigid"])
 @pytest.mark.parametrize("heavy_end", [1.0, 4.0])
-def test_plank_tips_when_its_centre_of_mass_leaves_the_table(load: str, heavy_end: float) -> None:
+def test_plank_tips_when_its_centre_of_mass_leaves_the_table(
+    load: Literal["own", "rigid"], heavy_end: float
+) -> None:
     """Push a plank lengthwise over the edge: it ends where its centre of mass is over the edge."""
     model = plank(heavy_end)
     table = Table.rectangle(1.0, 0.7)

@@ -34,13 +34,14 @@ def written(folder: Path, *rows: str, names: str = NAMES) -> Path:
 def test_logs_read_back_as_written(tmp_path: Path) -> None:
     """Keep every bit of poses, times, fingers and forces, and the header."""
     records = [a_record(5), a_record(9)]
-    log = pw.PushLog(records, GRID, 0.01, Noise(0.001, 0.01), {"world": "mine"})
+    log = pw.PushLog(tuple(records), GRID, 0.01, Noise(0.001, 0.01), {"world": "mine"})
     log.save(tmp_path / "log.csv")
     again = pw.PushLog.load(tmp_path / "log.csv")
     assert len(again) == 2
     for old, new in zip(records, again, strict=True):
         for name in ("t", "pose", "finger", "force"):
             assert getattr(new, name).tolist() == getattr(old, name).tolist()
+        assert isinstance(new.push, pw.Push) and isinstance(old.push, pw.Push)
         assert new.push.start.tolist() == old.push.start.tolist()
         assert new.push.velocity == pytest.approx(old.push.velocity, rel=1e-14)
         assert new.push.duration == old.push.duration
@@ -55,6 +56,7 @@ def test_two_rows_by_hand_are_a_push(tmp_path: Path) -> None:
     """Take before and after, without a header, as a push at constant velocity."""
     path = written(tmp_path, "1, 3.0, 0, 0, 3.1, -0.1, 0", "1, 5.0, 0.1, 0, -3.1, 0.1, 0")
     (record,) = pw.PushLog.load(path)
+    assert isinstance(record.push, pw.Push)
     assert record.push.velocity == pytest.approx([0.1, 0.0])
     assert (record.push.duration, record.t.tolist()) == (2.0, [0.0, 2.0])
     assert record.force is None
@@ -70,6 +72,7 @@ def test_a_finger_may_wait_and_rest(tmp_path: Path) -> None:
     (record,) = pw.PushLog.load(written(tmp_path, *rows))
     assert record.t.tolist() == [0, 1, 2, 3]
     assert record.push.duration == 2.0
+    assert isinstance(record.push, pw.Push)
     assert record.push.velocity.tolist() == [0.1, 0.0]
 
 
@@ -132,7 +135,7 @@ def test_bad_logs_are_refused_with_the_line(
 def test_a_torn_line_is_ignored_with_a_warning(tmp_path: Path) -> None:
     """Lose no more than the row that a crash interrupted."""
     path = tmp_path / "log.csv"
-    pw.PushLog([a_record(5)]).save(path)
+    pw.PushLog((a_record(5),)).save(path)
     for cut in range(2, 40):
         torn = tmp_path / f"torn{cut}.csv"
         torn.write_bytes(path.read_bytes()[:-cut])
@@ -154,7 +157,7 @@ def test_a_push_that_lacks_the_last_line_says_so(tmp_path: Path) -> None:
 def test_a_writer_continues_a_torn_log(tmp_path: Path) -> None:
     """Cut off a torn push, and the last one when asked to, before writing on."""
     path = tmp_path / "log.csv"
-    pw.PushLog([a_record(5), a_record(6)]).save(path)
+    pw.PushLog((a_record(5), a_record(6))).save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
     with LogWriter(path) as writer:
@@ -219,14 +222,14 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
 def test_a_log_needs_a_folder(tmp_path: Path) -> None:
     """Refuse a folder that does not exist before anything is written."""
     with pytest.raises(PushwiseError, match="there is no folder"):
-        pw.PushLog([a_record()]).save(tmp_path / "none" / "log.csv")
+        pw.PushLog((a_record(),)).save(tmp_path / "none" / "log.csv")
 
 
 def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     """Name the file that the system refuses: a link that leads nowhere, or a folder."""
     (tmp_path / "log.json").symlink_to(tmp_path / "none" / "log.json")
     with pytest.raises(PushwiseError, match=r"cannot write .*log\.json \(No such file"):
-        pw.PushLog([a_record()]).save(tmp_path / "log.csv")
+        pw.PushLog((a_record(),)).save(tmp_path / "log.csv")
     (tmp_path / "log.csv").mkdir()
     with pytest.raises(PushwiseError, match=r"cannot write .*log\.csv \(Is a directory"):
         LogWriter(tmp_path / "log.csv")

@@ -1,6 +1,7 @@
 """The losses over records: their gradients against finite differences, and what they refuse."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_loss(form: str) -> None:
     rng = np.random.default_rng(13)
     model = library_model(rng, "hammer")
     records = records_of(rng, model, 4)
-    options = {"form": form, "physics": Physics(dt=5e-3)}
+    options: dict[str, Any] = {"form": form, "physics": Physics(dt=5e-3)}
     value, gradient = loss_and_gradient(model, records, **options)
     assert value == loss(model, records, **options)
 
@@ -72,14 +73,12 @@ def test_loss(form: str) -> None:
     )
 
     def push_moved(start: Array, velocity: Array) -> list[PushRecord]:
-        return [
-            PushRecord(
-                Push(r.push.start + start[i], r.push.velocity + velocity[i], r.push.duration),
-                r.t,
-                r.pose,
-            )
-            for i, r in enumerate(records)
-        ]
+        moved = []
+        for i, r in enumerate(records):
+            assert isinstance(r.push, Push)
+            push = Push(r.push.start + start[i], r.push.velocity + velocity[i], r.push.duration)
+            moved.append(PushRecord(push, r.t, r.pose))
+        return moved
 
     none = np.zeros((4, 2))
     along = 1e-3 * gradient.start / np.abs(gradient.start).max()

@@ -104,7 +104,9 @@ def test_actions_keep_their_numbers() -> None:
         (pw.ForcePush, (1, (1, 0), -1), "push duration must be greater than zero; got -1."),
     ],
 )
-def test_bad_actions_are_refused(action: type, arguments: tuple, sentence: str) -> None:
+def test_bad_actions_are_refused(
+    action: type, arguments: tuple[object, ...], sentence: str
+) -> None:
     """Refuse bad actions by name."""
     with pytest.raises(PushwiseError, match=sentence):
         action(*arguments)

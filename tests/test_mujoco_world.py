@@ -22,6 +22,7 @@ def test_sliding_is_close_to_coulomb_friction() -> None:
         assert verdict.from_rigid < 0.002
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own_weight", "load"), [(False, "rigid"), (True, "own")])
 def test_the_hammer_rests_as_told(own_weight: bool, load: Literal["rigid", "own"]) -> None:
     """End within 8 mm of the exact answer after 0.2 m: on a stiff bed, or cell by cell."""
@@ -106,10 +107,11 @@ def test_cells_as_small_as_the_rails_can_be_pushed() -> None:
     assert record.pose[-1, 0] == pytest.approx(0.049, abs=0.004)
 
 
+@pytest.mark.slow
 def test_the_gripper_lifts_a_hammer_that_overhangs() -> None:
     """Hold the hammer after the lift in at least 9 of 10 stable poses with 60 mm overhang."""
     rng = np.random.default_rng(0)
-    held = []
+    held: list[bool] = []
     while len(held) < 10:
         theta = rng.uniform(-np.pi, np.pi)
         reach = placed(HAMMER.outline, np.array([0, 0, theta]))[:, 0].max()

@@ -55,6 +55,7 @@ def finger_gap(pushes: Sequence[pw.Push], walls: list[list[tuple[float, float]]]
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SEARCHES)
 @pytest.mark.parametrize("name", ["box", "crimp", "hammer"])
 def test_plans_reach_the_goal(name: str, method: str) -> None:
@@ -73,6 +74,7 @@ def test_plans_reach_the_goal(name: str, method: str) -> None:
         assert plan.simulations > len(plan.pushes)
 
 
+@pytest.mark.slow
 def test_plans_go_round_obstacles() -> None:
     """Touch neither of two walls, with object or finger."""
     plan = pw.plan(

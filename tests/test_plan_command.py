@@ -78,6 +78,7 @@ def test_a_model_that_was_assumed_has_no_chance_of_a_fall(tmp_path: Path) -> Non
     assert "fall risk unknown: nothing was learned" in done.out
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> None:
     """Go to the next best goal where something stands at the best one."""
     belief = load_belief(model)

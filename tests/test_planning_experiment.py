@@ -20,6 +20,7 @@ def _heights(axes: Axes) -> list[list[float]]:
     return [[bar.get_height() for bar in group] for group in groups]
 
 
+@pytest.mark.slow
 def test_goals_are_reached(tmp_path: Path) -> None:
     """Reach all, with at most a fifth of the simulations by Algorithm 2, and write the table."""
     with drawn() as figures:

@@ -6,6 +6,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.typing import Array
 
 TILT = np.deg2rad(20.0)
 SEEDS = 8
@@ -27,7 +28,8 @@ def in_object_frame(scan: pw.Scan, pose: np.ndarray, loop: np.ndarray) -> np.nda
     to_table = CAMERA.pose @ scan.frame
     xy = (np.column_stack([loop, np.zeros(len(loop)), np.ones(len(loop))]) @ to_table.T)[:, :2]
     c, s = np.cos(pose[2]), np.sin(pose[2])
-    return (xy - pose[:2]) @ np.array([[c, -s], [s, c]])
+    turned: Array = (xy - pose[:2]) @ np.array([[c, -s], [s, c]])
+    return turned
 
 
 def box_cloud(rng: np.random.Generator, *, noise: float = 0.0) -> np.ndarray:
@@ -38,6 +40,7 @@ def box_cloud(rng: np.random.Generator, *, noise: float = 0.0) -> np.ndarray:
     return np.column_stack([xy, z])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pw.objects.names)
 def test_the_nine_objects_come_back_from_their_clouds(name: str) -> None:
     """Find each outline through noise, wild points and a tilted camera, for many seeds."""

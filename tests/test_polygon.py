@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, signed_area, simple_polygon
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.typing import Array
 
 SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 
@@ -15,7 +16,8 @@ SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 def star(radii: list[float]) -> np.ndarray:
     """Return a polygon that is simple by construction."""
     angle = np.linspace(0.0, 2.0 * np.pi, len(radii), endpoint=False)
-    return np.array(radii)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    star: Array = np.array(radii)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return star
 
 
 radii = st.lists(st.floats(0.3, 1.0), min_size=5, max_size=40)

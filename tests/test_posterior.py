@@ -66,6 +66,7 @@ def test_the_posterior_knows_which_directions_it_knows() -> None:
     )
 
 
+@pytest.mark.slow
 def test_cells_are_as_doubtful_as_samples_scatter() -> None:
     """Draw masses and frictions whose logs scatter as the standard deviations say."""
     thing, records = pushed("box", 3)

@@ -9,6 +9,7 @@ import pushwise as pw
 from drawn import drawn
 from pushwise.errors import PushwiseError
 from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
+from pushwise.experiments.rows import Row
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.stability import Balance
 from pushwise.sliding.options import SlideOptions
@@ -35,7 +36,7 @@ def test_the_hammer_meets_every_variant_and_others_one() -> None:
 def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
     """Count falls and objects without a goal as what they are."""
     ends = {"identified": "grasped", "unlimited": "not moved", "even": "fell"}
-    told = {
+    told: Row = {
         "success": False,
         "pushes": 3,
         "centre_off_mm": 1.0,

@@ -77,6 +77,7 @@ def test_a_long_push_is_cut_where_the_finger_pushes(tmp_path: Path) -> None:
     for before, after in pairwise(data.records[:10]):
         assert before.pose[-1] == pytest.approx(after.pose[0])
     for record in data.records:
+        assert record.finger is not None
         assert np.hypot(*(record.finger[1] - record.finger[0])) == pytest.approx(0.01, abs=2e-4)
     assert recorded.gap_mm < 0.01 and recorded.inside_percent == 0.0
 
@@ -86,9 +87,9 @@ def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
     samples = _samples()
     hit = samples.copy()
     # On the second straight way it slips along the finger, which follows 8 mm later.
-    for when, columns in ((7.2, [1, 2]), (7.6, [4, 5])):
+    for when, columns in ((7.2, slice(1, 3)), (7.6, slice(4, 6))):
         later = hit[:, 0] > when
-        hit[np.ix_(later, columns)] += 0.03 * np.column_stack(
+        hit[later, columns] += 0.03 * np.column_stack(
             [-np.sin(hit[later, 3]), np.cos(hit[later, 3])]
         )
     _write(tmp_path / "data", hit)
@@ -102,10 +103,12 @@ def test_what_a_finger_cannot_have_done_is_left_out(tmp_path: Path) -> None:
     assert all(record.t[-1] < 0.6 for record in data.records)
 
 
+@pytest.mark.slow
 def test_the_first_pieces_predict_the_later_ones(tmp_path: Path) -> None:
     """Learn once, however many draws there are, and go on where an earlier run ended."""
     _write(tmp_path / "data", _samples())
-    out, said = tmp_path / "out", []
+    out = tmp_path / "out"
+    said: list[object] = []
     options = RealOptions(counts=(11,), draws=2, outline=_outline(tmp_path), radius=RADIUS)
     table = run(tmp_path / "data", out, options, said.append)
     assert len(said) == 1

@@ -18,6 +18,8 @@ from drawn import drawn, texts
 from pushwise.experiments import referee
 from pushwise.physics.gradients import loss
 
+pytestmark = pytest.mark.slow
+
 ABSENT: Any = None  # a world that cannot be pushed in
 # Worlds must run where there is no display.
 HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}

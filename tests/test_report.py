@@ -1,7 +1,6 @@
 """The report: it says what happened, needs nothing but itself, and fits any screen."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -10,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from a_run import a_run
-from browser import Page, browser, needs_chromium
+import pushwise as pw
+from browser import Page, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import uniform_model
 from pushwise.show.html import SvgDrawing
@@ -23,9 +22,9 @@ from pushwise.sliding.run_folder import facts, load_run
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Outcome:
+def outcome(finished_run: Path) -> Outcome:
     """Return a run that ended well."""
-    return load_run(a_run())
+    return load_run(finished_run)
 
 
 def words(page: str) -> str:
@@ -58,7 +57,7 @@ def test_it_says_what_happened(outcome: Outcome) -> None:
     said = words(page)
     assert outcome.found is not None and outcome.goal is not None and outcome.followed is not None
     assert outcome.verdict in said
-    for statement in outcome.found.statements():  # type: ignore[union-attr]
+    for statement in outcome.found.statements():
         assert statement[1:] in said
     assert f"{1e3 * outcome.goal.overhang:.0f} mm are over the edge" in said
     pushes = len(outcome.records) + len(outcome.followed.records)
@@ -96,13 +95,12 @@ def test_runs_that_ended_early_have_a_report(outcome: Outcome) -> None:
     said = words(report(early))
     assert "Not moved." in said
     assert "Fall risk" not in said
-    stopped = words(report(replace(early, found=None)))
+    stopped = words(report(replace(early, found=None, belief=None)))
     assert "What was seen" in stopped and "What was learned" not in stopped
-    ignorant = replace(
-        early, records=(), found=uniform_model(outcome.grid, outcome.prior), seconds={}
-    )
+    assumed = pw.Belief.assuming(uniform_model(outcome.grid, outcome.prior))
+    ignorant = replace(early, records=(), found=None, belief=assumed, seconds={})
     assert "there were no pushes to learn from" in words(report(ignorant))
-    looking = replace(ignorant, found=None, seen=None)
+    looking = replace(ignorant, belief=None, seen=None)
     assert "ended before the first look" in words(report(looking))
 
 
@@ -110,7 +108,8 @@ def test_what_was_assumed_is_not_told_as_known(outcome: Outcome) -> None:
     """Give no chance of a fall where nothing was learned, in the page, in words and in facts."""
     assert outcome.grid is not None
     assert facts(outcome)["fall_probability"] is not None
-    assumed = replace(outcome, records=(), found=uniform_model(outcome.grid, outcome.prior))
+    uniform = pw.Belief.assuming(uniform_model(outcome.grid, outcome.prior))
+    assumed = replace(outcome, records=(), found=None, belief=uniform)
     page = words(report(assumed))
     assert "Fall risk at the goal unknown: nothing was learned" in page
     assert "Red: the assumed centre of mass." in page and "95 %" not in page
@@ -157,13 +156,6 @@ def test_the_ellipse_holds_95_percent() -> None:
     assert np.allclose(
         np.einsum("ij,jk,ik->i", ring, np.linalg.inv(covariance), ring), 5.9915, 1e-3
     )
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    """Return a tab of a browser."""
-    with browser() as page:
-        yield page
 
 
 @needs_chromium

@@ -22,6 +22,7 @@ def reporter(experiment: str) -> ModuleType:
     return import_module(next(name for name in names if find_spec(name) is not None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_tables_are_those_of_the_rows(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

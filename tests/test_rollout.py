@@ -37,10 +37,12 @@ def gaps(model: ObjectModel, path: Trajectory, radius: float) -> np.ndarray:
     return np.array(found) - radius
 
 
+@pytest.mark.slow
 def test_time_step_does_not_show() -> None:
     """Halve the default step: 0.1 mm and 0.1 degree, 95th percentile of 500 pushes of 50 mm."""
     rng = np.random.default_rng(0)
-    shift, turn = [], []
+    shift: list[float] = []
+    turn: list[float] = []
     while len(shift) < 500:
         for model in library_models(rng):
             finger = Finger(rng.uniform(0.003, 0.015), rng.uniform(0.0, 0.8))
@@ -56,6 +58,7 @@ def test_time_step_does_not_show() -> None:
     assert np.degrees(np.percentile(turn, 95)) < 0.1
 
 
+@pytest.mark.slow
 def test_ten_thousand_random_pushes_have_no_nan() -> None:
     """Push random blobs in random ways; the finger never ends up inside one."""
     rng = np.random.default_rng(3)
@@ -162,6 +165,7 @@ def test_force_push_accelerates_and_coasts() -> None:
     assert abs(weak.pose[-1, 0]) < 1e-4
 
 
+@pytest.mark.slow
 def test_lagged_friction_follows_the_paper_and_agrees_when_straight() -> None:
     """Compare both frictions where the direction of motion does not change."""
     push = ForcePush(cell=40, force=(4.0, 0.0), duration=0.2)

@@ -62,6 +62,7 @@ def test_a_depth_image_needs_its_camera(tmp_path: Path) -> None:
     assert "at least 16 bits per pixel; got 8" in err
 
 
+@pytest.mark.slow
 def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
     """Scale a mesh to metres; refuse options that are for clouds."""
     path = tmp_path / "box.stl"

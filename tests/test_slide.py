@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +16,18 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
+from pushwise.sliding import run_folder
 from pushwise.sliding import slide as pregrasp
-from pushwise.sliding.follow import End
+from pushwise.sliding.follow import End, follow
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
-from pushwise.sliding.run_files import read_phase, write_phase
+from pushwise.sliding.run_files import read_phase, write_json, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
+from pushwise.typing import Array
 from pushwise.worlds.random_scene import CAMERA
 from pushwise.worlds.simulated import SimulatedWorld
+
+pytestmark = pytest.mark.slow
 
 TABLE = pw.Table()
 ABOUT = {"object": "crimp", "world": "ideal"}
@@ -45,9 +51,9 @@ def run(undisturbed: tuple[Path, Outcome]) -> Path:
     return undisturbed[0]
 
 
-def said(folder: Path) -> dict:
+def said(folder: Path) -> dict[str, Any]:
     """Return what outcome.json says, but how long it took."""
-    told = json.loads((folder / "outcome.json").read_text())
+    told: dict[str, Any] = json.loads((folder / "outcome.json").read_text())
     del told["seconds"]
     return told
 
@@ -68,6 +74,7 @@ def test_the_object_is_grasped_at_the_edge(run: Path) -> None:
     assert len(done.records) == 5
     assert done.goal is not None and done.goal.fall_probability <= 0.01
     assert set(done.seconds) == set(Phase)
+    assert done.grid is not None
     for record in done.records:
         for pose in record.pose:
             assert contains(TABLE.polygon, placed(done.grid.outline, pose)).all()
@@ -77,6 +84,10 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
     """Read the same posterior, goal, plan and pushes that the run went on with."""
     folder, was = undisturbed
     read = load_run(folder)
+    assert isinstance(read.found, pw.Identification) and isinstance(was.found, pw.Identification)
+    assert read.goal is not None and was.goal is not None
+    assert read.plan is not None and was.plan is not None
+    assert read.followed is not None and was.followed is not None
     assert read.verdict == was.verdict
     assert read.options == was.options
     assert np.array_equal(read.found.model.mass, was.found.model.mass)
@@ -92,36 +103,41 @@ def test_a_run_reads_back_as_it_was(undisturbed: tuple[Path, Outcome]) -> None:
         assert a.noise == b.noise == CAMERA.noise
     log = pw.PushLog.load(folder / "followed.csv")
     assert log.finger_radius == was.finger.radius
-    assert log.grid is not None and np.array_equal(log.grid.centres, was.grid.centres)
+    assert log.grid is not None and was.grid is not None
+    assert np.array_equal(log.grid.centres, was.grid.centres)
     assert np.array_equal(read.goal.pose, was.goal.pose)
     assert len(read.goal.alternatives) == len(was.goal.alternatives)
     assert np.array_equal(read.plan.poses, was.plan.poses)
     assert read.followed.end is was.followed.end
-    assert np.allclose(read.found.model.mass, pw.load(folder / "model.json").mass)
+    model = pw.load(folder / "model.json")
+    assert isinstance(model, pw.ObjectModel)
+    assert np.allclose(read.found.model.mass, model.mass)
 
 
 class Stopped(BaseException):
     """Somebody pulls the plug."""
 
 
-def test_a_stopped_run_ends_as_if_it_were_not(run: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_ends_as_if_it_were_not(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stop before every phase is noted and after every push, and end the same."""
     folder = tmp_path / "run"
     left = 0
 
-    class Fragile(RunFolder):
-        def _commit(self) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise Stopped
-            super()._commit()
+    def fragile(path: Path, content: Mapping[str, Any]) -> None:
+        nonlocal left
+        left -= path.name == "run.json"
+        if left < 0:
+            raise Stopped
+        write_json(path, content)
 
+    monkeypatch.setattr(run_folder, "write_json", fragile)
     stops = 0
     for allowed in [0, 1, 1, 2, 1, 0, 1, 1, 0, 1, 1, 1, 50]:
         left = allowed
         try:
-            pw.slide(crimp(), TABLE, journal=Fragile(folder, ABOUT))
+            pw.slide(crimp(), TABLE, journal=RunFolder(folder, ABOUT))
         except Stopped:
             stops += 1
     assert stops >= 8
@@ -211,7 +227,7 @@ def test_a_run_stopped_in_its_first_note_begins(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_with_other_fields_is_refused(
-    name: str, change: dict, said: str, run: Path, tmp_path: Path
+    name: str, change: dict[str, Any], said: str, run: Path, tmp_path: Path
 ) -> None:
     """Name the file, and what is wrong with it."""
     folder = shutil.copytree(run, tmp_path / "run")
@@ -257,6 +273,7 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     """Keep which pushes on the way were learned from, and which were left out."""
     was = undisturbed[1]
     explored, way = was.records[:3], was.records[3:]
+    assert was.grid is not None and was.followed is not None
     found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
     refined = replace(found.posterior.refined, left_out=frozenset({2}))
     belief = replace(found.belief, posterior=replace(found.posterior, refined=refined))
@@ -267,6 +284,7 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     assert np.array_equal(read.posterior.problem.records[3].pose, way[1].pose)
     assert read.posterior.problem.left_out == {2}
     assert np.array_equal(read.model.mass, belief.model.mass)
+    assert read.centre_covariance is not None and belief.centre_covariance is not None
     assert np.array_equal(read.centre_covariance, belief.centre_covariance)
 
 
@@ -284,6 +302,7 @@ def test_the_grid_is_in_the_frame_of_the_poses() -> None:
     """See the same outline as the truth, up to what a camera sees."""
     done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=0, grasp_width=0.005))
     truth = pw.objects.load("crimp").grid
+    assert done.grid is not None
     assert np.allclose(done.grid.outline.min(axis=0), truth.outline.min(axis=0), atol=0.005)
     assert np.allclose(done.grid.outline.max(axis=0), truth.outline.max(axis=0), atol=0.005)
 
@@ -294,9 +313,11 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
 ) -> None:
     """Go to a goal that is safe for what is known and within reach after the first pushes."""
     learned: list[pw.Belief] = []
-    whole = pregrasp.follow
+    whole = follow
 
-    def surprised(world: SimulatedWorld, belief: pw.Belief, *rest, **named) -> pw.Followed:
+    def surprised(
+        world: SimulatedWorld, belief: pw.Belief, *rest: Any, **named: Any
+    ) -> pw.Followed:
         done = whole(world, belief, *rest, **named)
         if learned:
             assert belief is learned[0]
@@ -307,7 +328,7 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
     monkeypatch.setattr(pregrasp, "follow", surprised)
     goals = []
 
-    def choose(belief, table, options, pose) -> pw.Goal:
+    def choose(belief: pw.Belief, table: pw.Table, options: SlideOptions, pose: Array) -> pw.Goal:
         goals.append((belief, pregrasp.safest(belief, table, options, pose)))
         return goals[-1][1]
 
@@ -322,9 +343,9 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
 
 def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up when there is no way to any goal, time after time, and count all pushes."""
-    whole = pregrasp.follow
+    whole = follow
 
-    def stuck(*args, **named) -> pw.Followed:
+    def stuck(*args: Any, **named: Any) -> pw.Followed:
         options = replace(named["options"], max_pushes=1)
         done = whole(*args, **(named | {"options": options}))
         return replace(done, end=End.OUT_OF_REACH, detail="walls all round")

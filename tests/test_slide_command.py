@@ -64,6 +64,7 @@ def test_what_was_assumed_is_marked_as_such(
         assert viewed.shown["mass"].unit == "% of the whole"
 
 
+@pytest.mark.slow
 def test_another_run_is_overwritten_only_when_forced(
     done: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:

@@ -45,6 +45,7 @@ def test_workers_do_not_show(tmp_path: Path, expected: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on(tmp_path: Path, expected: str) -> None:
     """Kill a sweep, tear its last line, and run only what was not done."""
     process = subprocess.Popen(
@@ -87,6 +88,7 @@ def test_a_failing_task_is_recorded_and_tried_again(tmp_path: Path, expected: st
     assert table(tmp_path) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [failing_once, dying_once])
 def test_a_second_try_helps(
     tmp_path: Path, expected: str, task: Callable[[Path, Row], list[Row]]
@@ -98,6 +100,7 @@ def test_a_second_try_helps(
     assert table(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_a_task_that_always_kills_is_named(tmp_path: Path) -> None:
     """Stop with the setting at fault when no worker survives, the rest being kept."""
     with pytest.raises(PushwiseError, match="workers die"):

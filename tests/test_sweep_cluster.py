@@ -57,6 +57,7 @@ def cluster() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_what_a_pool_gives(
     tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
 ) -> None:

@@ -176,12 +176,12 @@ def test_identified_with_the_height() -> None:
     assert found.finger.height == 0.03
     error = end_distance(found.model, records[12:], found.finger)
     assert error < 0.3 * end_distance(flat.model, records[12:], flat.finger)
-    pushes = [record.push for record in records]
+    pushes = [record.push for record in records if isinstance(record.push, Push)]
     begin = np.array([push.start for push in pushes])
     duration = np.array([push.duration for push in pushes])
     fingers = Fingers(
         begin,
-        begin + duration[:, None] * [push.velocity for push in pushes],
+        begin + duration[:, None] * np.array([push.velocity for push in pushes]),
         np.zeros(18),
         duration,
         duration,

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import pushwise as pw
-from a_run import a_run
-from browser import Page, browser, needs_chromium
+from browser import Page, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
 from pushwise.show.viewer import View
@@ -47,24 +46,23 @@ def until(true: Callable[[], object]) -> None:
 
 
 @pytest.fixture(scope="module")
-def view() -> Iterator[View]:
+def view(finished_run: Path) -> Iterator[View]:
     """Serve a run."""
-    page = View(Viewed.load(a_run()), port=free_port())
+    page = View(Viewed.load(finished_run), port=free_port())
     yield page
     page.stop()
 
 
 @pytest.fixture(scope="module")
-def tab(view: View) -> Iterator[Page]:
+def tab(tab: Page, view: View) -> Page:
     """Return a tab that shows it."""
-    with browser() as page:
-        page.resize(960, 600)
-        page.open(view.address)
-        page.wait_for("document.querySelector('canvas') !== null")
-        page.wait_for("document.querySelector('.mantine-Slider-thumb') !== null")
-        until(lambda: view.server.get_clients())
-        time.sleep(1.0)  # the first pictures take a moment without a graphics card
-        yield page
+    tab.resize(960, 600)
+    tab.open(view.address)
+    tab.wait_for("document.querySelector('canvas') !== null")
+    tab.wait_for("document.querySelector('.mantine-Slider-thumb') !== null")
+    until(lambda: view.server.get_clients())
+    time.sleep(1.0)  # the first pictures take a moment without a graphics card
+    return tab
 
 
 def seen(tab: Page, path: Path) -> NDArray[np.float64]:
@@ -234,9 +232,9 @@ def test_a_click_pushes_it(view: View, tab: Page) -> None:
     assert tab.errors == []
 
 
-def test_pushes_start_square_on_the_outline() -> None:
+def test_pushes_start_square_on_the_outline(finished_run: Path) -> None:
     """Start a finger's radius and 3 mm clear, and move inwards."""
-    viewed = Viewed.load(a_run())
+    viewed = Viewed.load(finished_run)
     pose = np.array([0.1, 0.0, 0.3])
     outline = placed(viewed.model.grid.outline, pose)
     push = push_at(viewed, pose, 0.5 * (outline[0] + outline[1]))
@@ -247,9 +245,9 @@ def test_pushes_start_square_on_the_outline() -> None:
     assert clear @ push.velocity < 0.0
 
 
-def test_clips_end_where_the_pushes_did() -> None:
+def test_clips_end_where_the_pushes_did(finished_run: Path) -> None:
     """Begin and end with the record, and predict from the same start."""
-    viewed = Viewed.load(a_run())
+    viewed = Viewed.load(finished_run)
     for record in viewed.records:
         film = clip(viewed, record)
         np.testing.assert_array_equal(film.observed[[0, -1]], record.pose[[0, -1]])
@@ -309,6 +307,7 @@ def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
         Viewed.load(tmp_path / "grid.json")
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     """Print the address, answer there, and end well on Ctrl-C; a mistake is one line."""
     pw.save(pw.objects.load("wrench").model, tmp_path / "wrench.json")

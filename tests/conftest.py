@@ -1,0 +1,22 @@
+"""What several test modules share and what takes a while to make, made once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from a_run import a_run
+from browser import Page, browser
+
+
+@pytest.fixture(scope="session")
+def finished_run() -> Path:
+    """Return the folder of a finished run of `slide`; do not write to it."""
+    return a_run()
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Page]:
+    """Return a tab of a browser."""
+    with browser() as page:
+        yield page
