@@ -26,8 +26,9 @@ are run; with fewer, the sweep is refused, so that no results are lost. To start
 folder.
 
 `SweepOptions.check` runs a random share of the settings again and compares every value. Numbers may
-differ by `SAME`, because other processors round the last digits differently; the largest difference
-is reported.
+differ by `SAME`, since last digits may vary between machines; the largest difference is reported.
+An iterative method can amplify such a digit beyond that: compare then with rows that the earlier
+version gives on the same machine.
 """
 
 from __future__ import annotations
