@@ -139,7 +139,7 @@ def test_one_push_several_logs_and_another_method(
         (("grid.json", "grid.json"), "a log is a .csv file"),
         (("grid.json", "one.csv", "thick.csv"), "use logs made with one finger"),
         (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
-        (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be a share"),
+        (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be at least 0 and below 1"),
         (("grid.json", "log.csv", "--method", "magic"), "method must be one of refine"),
         (("grid.json", "log.csv", "--budget", "0"), "budget must be greater than zero"),
         (("grid.json", "log.csv", "--finger-radius", "-1"), "radius must be greater than zero"),
