@@ -35,8 +35,8 @@ def test_compiling_is_counted_once_and_running_is_not() -> None:
     def doubled(x: float) -> float:
         return 2.0 * float(inner(x))
 
-    inner: Callable[[float], float] = njit(plus_one)
-    outer: Callable[[float], float] = njit(doubled)
+    inner: Callable[..., float] = njit()(plus_one)
+    outer: Callable[..., float] = njit()(doubled)
 
     before, start = seconds_compiling(), time.perf_counter()
     assert outer(1.0) == 4.0
