@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.geometry.polygon import placed
-from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
+
+if TYPE_CHECKING:
+    from pushwise.shape.grid import CellGrid
 
 __all__ = ["cell_distance", "mean_cell_error"]
 

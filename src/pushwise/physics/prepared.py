@@ -27,7 +27,7 @@ from pushwise.physics.kernel_inputs import (
 )
 from pushwise.physics.kernels import rollout
 from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
-from pushwise.physics.kernels.batch_endpoints import Fingers, overlap, roll_ends
+from pushwise.physics.kernels.batch_endpoints import Fingers, finger_gap, roll_ends
 from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, Jacobian, roll_jacobian
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import Action, Clock, Track, roll
@@ -196,7 +196,7 @@ class PreparedObject:
         untouched = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
         if action.t.size == 0:
             return untouched
-        met = overlap(self.body, action, se2(*pose.tolist()))
+        met = finger_gap(self.body, action, se2(*pose.tolist()))
         gap = met.gap
         if gap >= 0.0 and not (touching and deepest is not None and gap < deepest):
             return untouched

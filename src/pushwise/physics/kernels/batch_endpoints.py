@@ -16,7 +16,7 @@ from pushwise.physics.kernels.substep import State, pose_of
 from pushwise.typing import Array
 
 
-class Overlap(NamedTuple):
+class FingerGap(NamedTuple):
     """How far a finger is from the object at the start of a push, and in which direction."""
 
     gap: float  # [m]; negative inside
@@ -44,14 +44,14 @@ class Fingers(NamedTuple):
 
 
 @compiled
-def overlap(body: Body, action: Action, at: SE2) -> Overlap:
+def finger_gap(body: Body, action: Action, at: SE2) -> FingerGap:
     """Return how a finger at time zero meets an object at a pose."""
     x, y = finger_at(action, 0.0)
     qx, qy = unplace(at, x, y)
     feature, distance = nearest_feature(qx, qy, body.ox, body.oy)
     _, nx, ny, curvature = feature_normal(feature, qx, qy, body.ox, body.oy)
     nx, ny = rotate(at, nx, ny)
-    return Overlap(
+    return FingerGap(
         gap=distance - action.radius,
         nx=nx,
         ny=ny,
@@ -104,7 +104,7 @@ def roll_ends(body: Body, ground: Ground, fingers: Fingers, pose: Array, out: Ar
     for i in range(len(pose)):
         action = _straight(fingers, i)
         s = at_rest(pose[i, 0], pose[i, 1], pose[i, 2])
-        met = overlap(body, action, pose_of(s))
+        met = finger_gap(body, action, pose_of(s))
         if met.gap < -fingers.deepest:
             return False
         if met.gap < 0.0 or (fingers.touching and met.gap < fingers.deepest):

@@ -217,7 +217,7 @@ def _interior_point(
         K = _factorise(M, J_e, J_f, W)
         r1 = momentum - M * at.x + J_e.T @ at.lam_e + J_f.T @ at.lam
         r2, r3 = J_e @ at.x, J_f @ at.x + at.gamma - at.rho
-        newton = partial(_newton_step, K, J_f, W, r1, r2, r3, at)
+        newton = partial(_newton_step, _Newton(K, J_f, W, r1, r2, r3), at)
         predictor = newton(-at.rho, -at.gamma)
         after = at.moved(predictor, at.room(predictor)).mean_product()
         target = mean * min(1.0, after / mean) ** 3
@@ -233,18 +233,20 @@ def _interior_point(
     return at, MAX_ITERATIONS
 
 
-def _newton_step(
-    K: SuperLU,
-    J_f: sparse.csr_array,
-    W: Array,
-    r1: Array,
-    r2: Array,
-    r3: Array,
-    at: _Iterate,
-    c_rho: Array,
-    c_gamma: Array,
-) -> _Iterate:
+class _Newton(NamedTuple):
+    """The linear system of an iteration: factors, weights, and the residuals of its rows."""
+
+    K: SuperLU
+    J_f: sparse.csr_array
+    W: Array
+    r1: Array
+    r2: Array
+    r3: Array
+
+
+def _newton_step(system: _Newton, at: _Iterate, c_rho: Array, c_gamma: Array) -> _Iterate:
     """Step that closes the linear rows and lam drho + rho dlam = lam c_rho, xi, gamma alike."""
+    K, J_f, W, r1, r2, r3 = system
     h = c_rho - c_gamma - r3
     solution = K.solve(np.concatenate([r1 + J_f.T @ (W * h), -r2]))
     dx = solution[: len(r1)]
