@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pushwise as pw
 from a_run import a_run
 from browser import Page, browser, needs_chromium
 from pushwise.errors import PushwiseError
@@ -57,7 +58,7 @@ def test_it_says_what_happened(outcome: Outcome) -> None:
     said = words(page)
     assert outcome.found is not None and outcome.goal is not None and outcome.followed is not None
     assert outcome.verdict in said
-    for statement in outcome.found.statements():  # type: ignore[union-attr]
+    for statement in outcome.found.statements():
         assert statement[1:] in said
     assert f"{1e3 * outcome.goal.overhang:.0f} mm are over the edge" in said
     pushes = len(outcome.records) + len(outcome.followed.records)
@@ -95,13 +96,12 @@ def test_runs_that_ended_early_have_a_report(outcome: Outcome) -> None:
     said = words(report(early))
     assert "Not moved." in said
     assert "Where it should go" not in said
-    stopped = words(report(replace(early, found=None)))
+    stopped = words(report(replace(early, found=None, belief=None)))
     assert "What was seen" in stopped and "What was learned" not in stopped
-    ignorant = replace(
-        early, records=(), found=uniform_model(outcome.grid, outcome.prior), seconds={}
-    )
+    belief = pw.Belief.assuming(uniform_model(outcome.grid, outcome.prior))
+    ignorant = replace(early, records=(), found=None, belief=belief, seconds={})
     assert "there were no pushes to learn from" in words(report(ignorant))
-    looking = replace(ignorant, found=None, seen=None)
+    looking = replace(ignorant, belief=None, seen=None)
     assert "did not come to a first look" in words(report(looking))
 
 
@@ -109,7 +109,8 @@ def test_what_was_assumed_is_not_told_as_known(outcome: Outcome) -> None:
     """Give no chance of a fall where nothing was learned, in the page, in words and in facts."""
     assert outcome.grid is not None
     assert facts(outcome)["fall_probability"] is not None
-    assumed = replace(outcome, records=(), found=uniform_model(outcome.grid, outcome.prior))
+    belief = pw.Belief.assuming(uniform_model(outcome.grid, outcome.prior))
+    assumed = replace(outcome, records=(), found=None, belief=belief)
     page = words(report(assumed))
     assert "Chance of a fall at the goal not known: nothing was learned" in page
     assert "Red: the assumed centre of mass." in page and "95 %" not in page

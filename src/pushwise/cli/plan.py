@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plan"]
 
-_DEFAULT = PlanOptions()
-
 
 def plan(
     model: Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")],
@@ -50,14 +48,14 @@ def plan(
     ] = None,
     method: Annotated[
         str, typer.Option(help=f"Contact search: {', '.join(METHODS)}.")
-    ] = _DEFAULT.method,
+    ] = PlanOptions.method,
     tolerance: Annotated[
         float, typer.Option(help="Distance at which the goal counts as reached, in metres.")
-    ] = _DEFAULT.tolerance,
+    ] = PlanOptions.tolerance,
     time_limit: Annotated[
         float, typer.Option(help="Time limit for the plan to one goal, in seconds.")
-    ] = _DEFAULT.time_limit,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = _DEFAULT.seed,
+    ] = PlanOptions.time_limit,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = PlanOptions.seed,
     plot: Annotated[Path | None, typer.Option(help="Picture of the way.")] = None,
     force: Force = False,
     json: Json = False,

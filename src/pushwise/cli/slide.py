@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["slide"]
 
-_DEFAULT = SlideOptions()
-
 
 class World(StrEnum):
     """Where the object is pushed."""
@@ -42,10 +40,10 @@ def slide(
         Path | None, typer.Option("-o", "--output", help="Folder of the run; slide-OBJECT.")
     ] = None,
     world: Annotated[World, typer.Option(help="Where to push.")] = World.MUJOCO,
-    explore: Annotated[int, typer.Option(help="Pushes to learn from.")] = _DEFAULT.explore,
+    explore: Annotated[int, typer.Option(help="Pushes to learn from.")] = SlideOptions.explore,
     seed: Annotated[
         int, typer.Option(help="Random seed of masses, pose and noise.")
-    ] = _DEFAULT.plan.seed,
+    ] = PlanOptions.seed,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the run in the folder.")
     ] = False,

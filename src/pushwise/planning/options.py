@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from pushwise.checks import non_negative_integer, positive_number, probability
 from pushwise.errors import PushwiseError
 
 __all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "Deadline", "OutOfTimeError", "PlanOptions"]
@@ -40,6 +39,9 @@ class PlanOptions:
 
     def __post_init__(self) -> None:
         """Check the values."""
+        # Imported here: `pushwise --help` shows these defaults without loading NumPy.
+        from pushwise.checks import non_negative_integer, positive_number, probability
+
         if self.method not in METHODS:
             raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
         for name in ("tolerance", "time_limit"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pushwise.checks import non_negative_integer, positive_number
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 
 __all__ = ["SlideOptions"]
@@ -30,6 +29,9 @@ class SlideOptions:
 
     def __post_init__(self) -> None:
         """Check the values."""
+        # Imported here: `pushwise --help` shows these defaults without loading NumPy.
+        from pushwise.checks import non_negative_integer, positive_number
+
         non_negative_integer("explore", self.explore)
         for name in ("overhang", "grasp_width"):
             positive_number(name, getattr(self, name))
