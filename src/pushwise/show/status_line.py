@@ -5,19 +5,18 @@ Progress of an identification on the terminal, and the best model it has seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-from pushwise.physics.model import ObjectModel
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.status import Status
 
+    from pushwise.physics.model import ObjectModel
     from pushwise.progress import Progress
 
 __all__ = ["Identifying", "Line"]
@@ -69,8 +68,8 @@ class Identifying(Line):
 
     def update(self, news: Progress) -> None:
         """Show the news, and keep the best model."""
-        if isinstance(news.result, ObjectModel) and news.result is not self.best:
-            self._news, self.best = news, news.result
+        if news.result is not None and news.result is not self.best:
+            self._news, self.best = news, cast("ObjectModel", news.result)
         self._progress.update(
             self._task,
             completed=news.done,
