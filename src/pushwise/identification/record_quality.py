@@ -2,7 +2,7 @@
 
 Records that contain no information about an object are refused with a message. Forces of an impact
 are ignored. Pushes that contradict the others can be recognised by the weights of their samples in
-the fit (see `objective.weights`): about 1 where a sample fits, and small where it does not.
+the fit (see `objective.weights`): close to one where they fit, and small where they do not.
 """
 
 from __future__ import annotations
