@@ -215,7 +215,7 @@ def test_a_wrong_pose_is_named_and_counts_little(
 def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     """Give each method a tiny budget, twice with the same seed."""
     if method == "autograd" and importlib.util.find_spec("torch") is None:
-        pytest.skip("method autograd needs the extra: pip install 'pushwise[autograd]'")
+        pytest.skip("method autograd needs the extra: pip install 'pushwise[torch]'")
     grid = pw.CellGrid.from_outline(
         [(0.0, 0.0), (0.12, 0.0), (0.12, 0.08), (0.0, 0.08)], cell_size=0.04
     )

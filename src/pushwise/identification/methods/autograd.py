@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.extras import require
 from pushwise.identification.methods.descent import DECAY, RATE
 from pushwise.identification.methods.search import OutOfBudget, Search
 from pushwise.identification.problem import Problem
@@ -40,12 +41,7 @@ class _ObservedStep(NamedTuple):
 
 def search_by_autograd(search: Search) -> None:
     """Follow gradients that PyTorch computes, all pushes at once."""
-    try:
-        import torch
-    except ImportError:
-        raise PushwiseError(
-            "method 'autograd' needs PyTorch; pip install 'pushwise[autograd]'."
-        ) from None
+    torch = require("torch", extra="torch", purpose="method 'autograd'")
     problem, bounds = search.problem, search.bounds
     steps = [
         step for i, record in enumerate(problem.records) for step in _steps(problem, i, record)

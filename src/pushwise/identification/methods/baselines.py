@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from pushwise.errors import PushwiseError
+from pushwise.extras import require
 from pushwise.identification.methods.search import OutOfBudget, Search
 
 __all__ = [
@@ -92,12 +92,7 @@ def search_by_simplex(search: Search) -> None:
 
 def search_by_evolution(search: Search) -> None:
     """Let a population evolve between the bounds."""
-    try:
-        import cma
-    except ImportError:
-        raise PushwiseError(
-            "method 'cma-es' needs the package cma; pip install 'pushwise[experiments]'."
-        ) from None
+    cma = require("cma", extra="experiments", purpose="method 'cma-es'")
     seed = int(search.rng.integers(1, 2**31))
     options = {"bounds": [0.0, 1.0], "seed": seed, "verbose": -9}
     strategy = cma.CMAEvolutionStrategy(search.bounds.middle, EVOLUTION_WIDTH, options)
