@@ -57,7 +57,7 @@ def search_by_autograd(search: Search) -> None:
         friction = bounds.max_friction * point[n:]
         search.task.counter.add()
         total = sum((_distance(problem, mass, friction, s) for s in steps), point.new_zeros(()))
-        total.backward()  # type: ignore[no-untyped-call]
+        total.backward()
         assert point.grad is not None
         gradient = point.grad.numpy()
         size = np.abs(gradient).max()
