@@ -15,8 +15,8 @@ from duplicated_lines import copies
 
 SRC = Path(__file__).resolve().parent.parent / "src"
 
-# Which rooms (packages, and `model_files`) a room may import. Top-level modules that are not
-# named here, such as `checks`, may be imported by all rooms and import none.
+# Which rooms (packages, `object_files` and `model_files`) a room may import. Top-level modules
+# that are not named here, such as `checks`, may be imported by all rooms and import none.
 MAY_IMPORT: dict[str, set[str]] = {
     "geometry": set(),
     "shape": {"geometry"},
@@ -25,9 +25,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "export": {"geometry", "shape", "physics"},
     "records": {"geometry", "shape", "physics"},
     "identification": {"geometry", "shape", "physics", "records"},
-    "model_files": {"geometry", "shape", "physics", "records", "identification"},
+    "object_files": {"geometry", "shape", "physics"},
+    "model_files": {"geometry", "shape", "physics", "records", "identification", "object_files"},
     "planning": {"geometry", "shape", "physics", "records", "identification"},
-    "worlds": {"geometry", "shape", "physics", "objects", "records", "model_files"},
+    "worlds": {"geometry", "shape", "physics", "objects", "records", "object_files"},
 }
 MAY_IMPORT["sliding"] = {*MAY_IMPORT} - {"export"}
 MAY_IMPORT["envs"] = {*MAY_IMPORT} - {"export"}
