@@ -330,7 +330,7 @@ import pushwise as pw
 
 table = pw.Table()
 thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
-pw.slide(pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), rate=20.0), table)
+pw.slide(pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7)), table)
 kernels = {
     f"{value.py_func.__module__}.{value.py_func.__qualname__}": value
     for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "pushwise"
