@@ -26,16 +26,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "records": {"geometry", "shape", "physics"},
     "identification": {"geometry", "shape", "physics", "records"},
     "object_files": {"geometry", "shape", "physics"},
-    "model_files": {
-        "geometry",
-        "shape",
-        "physics",
-        "object_files",
-        "records",
-        "identification",
-    },
+    "model_files": {"geometry", "shape", "physics", "records", "identification", "object_files"},
     "planning": {"geometry", "shape", "physics", "records", "identification"},
-    "worlds": {"geometry", "shape", "physics", "objects", "object_files", "records"},
+    "worlds": {"geometry", "shape", "physics", "objects", "records", "object_files"},
 }
 MAY_IMPORT["sliding"] = {*MAY_IMPORT} - {"export"}
 MAY_IMPORT["envs"] = {*MAY_IMPORT} - {"export"}
@@ -337,7 +330,7 @@ import pushwise as pw
 
 table = pw.Table()
 thing = pw.objects.load("crimp").sample(np.random.default_rng(0))
-pw.slide(pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7), rate=20.0), table)
+pw.slide(pw.worlds.Ideal(thing, table, pose=(0.1, 0.1, 0.7)), table)
 kernels = {
     f"{value.py_func.__module__}.{value.py_func.__qualname__}": value
     for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "pushwise"
