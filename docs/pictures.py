@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pushwise as pw
-from pushwise.experiments.trials import push_object
-from pushwise.geometry.polygon import placed
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
@@ -49,14 +47,25 @@ def same_load() -> None:
 
 def pushes() -> None:
     """Draw where the centre of mass is, after more and more pushes."""
-    trial = push_object("hammer", 1)
-    learn, _ = trial.split(5, 0, seed=[])
+    seed = [1, 1]
+    rng = np.random.default_rng(seed)
+    truth = pw.objects.load("hammer").sample(rng)
+    table, finger, noise = pw.Table.rectangle(2.0, 2.0), pw.Finger(), pw.Noise(1e-3, 5e-3)
+    world = pw.worlds.Ideal(truth, table, finger=finger)
+    records = []
+    for i in range(5):
+        push = pw.draw_push(rng, truth.grid, np.zeros(3), table, finger)
+        world.reset(0)
+        seen = world.push(push)
+        error = np.random.default_rng([*seed, i]).standard_normal(seen.pose.shape)
+        pose = seen.pose + error * [noise.position, noise.position, noise.angle]
+        records.append(pw.PushRecord(push, seen.t, pose, noise=noise))
     figure, panel = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
-    _outline(panel, trial.truth.model, np.zeros(3), "0.3", "-", None)
+    _outline(panel, truth.model, np.zeros(3), "0.3", "-", None)
     for count, colour in zip(
         (1, 2, 3, 5), ("#bb5566", "#ddaa33", "#44aa99", "#004488"), strict=True
     ):
-        found = pw.identify(trial.truth.grid, learn[:count])
+        found = pw.identify(truth.grid, records[:count])
         values, axes = np.linalg.eigh(found.posterior.centre_of_mass_covariance)
         angle = np.linspace(0.0, 2.0 * np.pi, 200)
         ring = axes @ (np.sqrt(5.991 * values)[:, None] * np.stack([np.cos(angle), np.sin(angle)]))
@@ -80,10 +89,10 @@ def _outline(
     name: str | None,
 ) -> None:
     """Draw an object at a pose, and its centre of mass as a cross."""
-    loop = placed(np.vstack([model.grid.outline, model.grid.outline[:1]]), pose)
+    loop = pw.placed(np.vstack([model.grid.outline, model.grid.outline[:1]]), pose)
     panel.plot(*(1e3 * loop.T), style, color=colour, label=name)
     panel.plot(
-        *(1e3 * placed(model.centre_of_mass[None], pose)[0]), "+", color=colour, ms=13, mew=2
+        *(1e3 * pw.placed(model.centre_of_mass[None], pose)[0]), "+", color=colour, ms=13, mew=2
     )
 
 

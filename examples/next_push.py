@@ -1,4 +1,4 @@
-"""Choose each push by what it will tell, instead of at random.
+"""Choose each push by what it will reveal, instead of at random.
 
 Run: python examples/next_push.py
 """
@@ -6,7 +6,6 @@ Run: python examples/next_push.py
 import numpy as np
 
 import pushwise as pw
-from pushwise.sliding.random_push import draw_push
 
 thing = pw.objects.load("hammer")
 camera = pw.worlds.Sensing(pw.Noise(position=1e-3, angle=5e-3))
@@ -17,7 +16,7 @@ rng = np.random.default_rng(0)
 def candidates(count):
     """Draw pushes that keep the object on the table."""
     pose = world.observe().pose
-    return [draw_push(rng, thing.grid, pose, world.table, world.finger) for _ in range(count)]
+    return [pw.draw_push(rng, thing.grid, pose, world.table, world.finger) for _ in range(count)]
 
 
 records = [world.push(candidates(1)[0])]
@@ -25,7 +24,7 @@ for _ in range(3):
     found = pw.identify(thing.grid, records)
     best = pw.next_push(found.belief, candidates(20), world.observe().pose)[0]
     known = 1e3 * np.sqrt(np.trace(found.posterior.centre_of_mass_covariance))
-    print(f"centre of mass known to {known:.1f} mm; the next push promises", end=" ")
+    print(f"standard error of the centre of mass {known:.1f} mm; the next push promises", end=" ")
     print(f"{1e3 * best.centre_std:.1f} mm")
     records.append(world.push(best.push))
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pushwise import export, objects, worlds
     from pushwise.errors import PushwiseError, SimulationError
+    from pushwise.geometry.polygon import placed
     from pushwise.identification.belief import Belief
     from pushwise.identification.identify import identify
     from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.next_push import next_push
     from pushwise.identification.prior import Prior
     from pushwise.identification.result import Identification
-    from pushwise.model_files import load, save
+    from pushwise.model_files import load, load_belief, save
     from pushwise.physics.gradients import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Physics, Table
     from pushwise.physics.push import Finger, ForcePush, Push
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.options import PlanOptions
     from pushwise.planning.plan import Plan, plan
+    from pushwise.progress import Progress
     from pushwise.records.log import PushLog
     from pushwise.records.record import Noise, PushRecord
     from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
     from pushwise.shape.scan_options import ScanOptions
+    from pushwise.show.figures import plot_maps
     from pushwise.sliding.follow import Followed, follow
     from pushwise.sliding.options import SlideOptions
     from pushwise.sliding.outcome import Outcome
+    from pushwise.sliding.random_push import draw_push
     from pushwise.sliding.record_pushes import RecordOptions, record
     from pushwise.sliding.slide import slide
 
@@ -53,6 +57,7 @@ __all__ = [
     "Plan",
     "PlanOptions",
     "Prior",
+    "Progress",
     "Push",
     "PushLog",
     "PushRecord",
@@ -67,14 +72,18 @@ __all__ = [
     "Trajectory",
     "choose_goal",
     "cut_pushes",
+    "draw_push",
     "export",
     "follow",
     "identify",
     "load",
+    "load_belief",
     "loss_and_gradient",
     "next_push",
     "objects",
+    "placed",
     "plan",
+    "plot_maps",
     "read_recordings",
     "record",
     "save",
@@ -103,6 +112,7 @@ _HOMES = {
     "Plan": "pushwise.planning.plan",
     "PlanOptions": "pushwise.planning.options",
     "Prior": "pushwise.identification.prior",
+    "Progress": "pushwise.progress",
     "Push": "pushwise.physics.push",
     "PushLog": "pushwise.records.log",
     "PushRecord": "pushwise.records.record",
@@ -117,12 +127,16 @@ _HOMES = {
     "Trajectory": "pushwise.physics.simulate",
     "choose_goal": "pushwise.planning.goals",
     "cut_pushes": "pushwise.records.recordings.cut_pushes",
+    "draw_push": "pushwise.sliding.random_push",
     "follow": "pushwise.sliding.follow",
     "identify": "pushwise.identification.identify",
     "load": "pushwise.model_files",
+    "load_belief": "pushwise.model_files",
     "loss_and_gradient": "pushwise.physics.gradients",
     "next_push": "pushwise.identification.next_push",
+    "placed": "pushwise.geometry.polygon",
     "plan": "pushwise.planning.plan",
+    "plot_maps": "pushwise.show.figures",
     "read_recordings": "pushwise.records.recordings",
     "record": "pushwise.sliding.record_pushes",
     "save": "pushwise.model_files",
