@@ -63,5 +63,5 @@ def test_missing_torch_is_a_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> N
     step = random_step(np.random.default_rng(0), 2, 3)
     mass: Any = step.model.mass
     friction: Any = step.model.friction
-    with pytest.raises(PushwiseError, match=r"pip install 'pushwise\[autograd\]'"):
+    with pytest.raises(PushwiseError, match=r"pip install 'pushwise\[torch\]'"):
         lcp_twist(step.model.grid, mass, friction, *step[1:])

@@ -85,7 +85,7 @@ def test_brackets_stay_in_the_help() -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["bench", "--fast"], "pushwise: No such option: --fast\n"),
+        (["bench", "--zzz"], "pushwise: No such option: --zzz\n"),
         (["bnch"], "pushwise: No such command 'bnch'. Did you mean 'bench'?\n"),
     ],
 )

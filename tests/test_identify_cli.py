@@ -136,7 +136,7 @@ def test_one_push_several_logs_and_another_method(
         (("grid.json", "missing.csv"), "missing.csv"),
         (("missing.json", "log.csv"), "there is no such file"),
         (("log.csv", "log.csv"), "not a JSON file"),
-        (("grid.json", "grid.json"), "a log is a .csv file"),
+        (("grid.json", "grid.json"), "a log must be a .csv file"),
         (("grid.json", "one.csv", "thick.csv"), "use logs made with one finger"),
         (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
         (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be at least 0 and below 1"),

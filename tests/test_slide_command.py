@@ -111,7 +111,7 @@ def test_a_run_with_another_file_for_its_model_is_refused(
     ("what", "said"),
     [
         ("anvil", "neither a file nor an object; the objects are box, hammer"),
-        ("depth.png", "make a grid of it with pushwise scan"),
+        ("depth.png", "make a grid from it with pushwise scan"),
     ],
 )
 def test_what_cannot_be_slid_is_refused(what: str, said: str, tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ def crosses_ray(ax: float, ay: float, bx: float, by: float) -> bool:
     `geometry.compiled` has it for kernels.
     """
     cross = ax * (by - ay) - ay * (bx - ax)
-    return ((ay > 0.0) != (by > 0.0)) & ((cross > 0.0) == (by > ay))
+    # It crosses at x = cross / (by - ay), which must be greater than zero: not on the edge itself.
+    ahead = ((by > ay) & (cross > 0.0)) | ((by < ay) & (cross < 0.0))
+    return ((ay > 0.0) != (by > 0.0)) & ahead
 
 
 def contains(polygon: Array, points: Array) -> Flags:
