@@ -9,11 +9,11 @@ only other kernels call.
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -35,7 +35,12 @@ __all__ = [
 _F = TypeVar("_F", bound=Callable[..., object])
 
 # Division by zero gives inf, as in NumPy: solvers test for it, and loops can be vectorised.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 _PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 # Sums may be reordered, which is what vector registers need, but NaN must stay visible.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
@@ -92,6 +97,7 @@ class _CompileClock(Listener):
         self._depth = 0  # compiling a function compiles those it calls
         self._began = 0.0
         self._total = 0.0
+        self._collects = True
         self.waiting: list[OnProgress] = []
         """What to call once compiling has become noticeable."""
 
@@ -105,6 +111,9 @@ class _CompileClock(Listener):
         with self._lock:
             if self._depth == 0:
                 self._began = perf_counter()
+                # Millions of small objects come and stay: looking for garbage takes a sixth of it.
+                self._collects = gc.isenabled()
+                gc.disable()
             self._depth += 1
             told: list[OnProgress] = []
             if self.waiting and self._seconds() >= _UNNOTICED:
@@ -117,26 +126,24 @@ class _CompileClock(Listener):
         with self._lock:
             if self._depth == 1:
                 self._total += perf_counter() - self._began
+                if self._collects:
+                    gc.enable()
             self._depth = max(self._depth - 1, 0)  # it may have begun before we listened
 
     def _seconds(self) -> float:
         return self._total + (perf_counter() - self._began if self._depth else 0.0)
 
 
-@cache
-def _compile_clock() -> _CompileClock:
-    """Start to listen to Numba, once."""
-    clock = _CompileClock()
-    register("numba:compile", clock)  # type: ignore[no-untyped-call]
-    return clock
+_CLOCK = _CompileClock()
+register("numba:compile", _CLOCK)  # type: ignore[no-untyped-call]
 
 
 def seconds_compiling() -> float:
-    """Return the time this process has spent compiling since this was first asked for [s].
+    """Return the time this process has spent compiling [s].
 
     What is loaded from the cache is not compiled.
     """
-    return _compile_clock().seconds()
+    return _CLOCK.seconds()
 
 
 def working_clock() -> float:
@@ -156,7 +163,7 @@ def compiling_reported(progress: OnProgress) -> Iterator[None]:
             process and is not over; never when the functions are loaded from the cache.
 
     """
-    waiting = _compile_clock().waiting
+    waiting = _CLOCK.waiting
     waiting.append(progress)
     try:
         yield

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, probability
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.planning.stability import Balance
@@ -36,7 +36,7 @@ class FreeSpaceRules(NamedTuple):
     clearance: float  # distance kept from obstacles [m]
 
 
-@compiled
+@compiled_part
 def _touch(ox: Array, oy: Array, bx: Array, by: Array, gap: float) -> bool:
     """Return whether two polygons are closer than `gap` [m]; corners have shapes (k,) and (m,)."""
     # Two outlines apart from each other are closest at a corner of one of them.

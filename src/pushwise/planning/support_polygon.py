@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import inside_polygon, nearest_feature
 from pushwise.geometry.polygon import placed
 from pushwise.typing import Array
@@ -146,7 +146,7 @@ def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Arra
     return hull, whole
 
 
-@compiled
+@compiled_part
 def fall_share(cells: CellsOnTable, x: float, y: float, theta: float, points: Array) -> float:
     """Return the share of points (s, 2) of the grid frame that are outside the support polygon."""
     _, d = nearest_feature(x, y, cells.table_x, cells.table_y)
