@@ -28,7 +28,7 @@ from pushwise.physics.kernel_inputs import (
 from pushwise.physics.kernels import rollout
 from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
 from pushwise.physics.kernels.batch_endpoints import Fingers, finger_gap, roll_ends
-from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, Jacobian, roll_jacobian
+from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import Action, Clock, Track, roll
 from pushwise.physics.model import ObjectModel, Physics, Table
@@ -79,6 +79,13 @@ class ClearStart(NamedTuple):
     normal: Array  # (2,) outward normal it was moved along; zero when it was not moved
     by_finger: Array  # (2, 2) derivative of its position in the finger's; zero when not moved
     by_angle: Array  # (2,) derivative of its position in the angle; zero when not moved
+
+
+class Jacobian(NamedTuple):
+    """Derivatives of a rollout in z, the n + EXTRA parameters that `kernels.jacobian` lists."""
+
+    pose: Array  # (T + 1, 3, n + EXTRA)
+    impulse: Array  # (T, 2, n + EXTRA); (0, 2, n + EXTRA) when not asked for
 
 
 class Feet(NamedTuple):
@@ -138,8 +145,13 @@ class PreparedObject:
 
     def jacobian(self, action: Action, track: Track, cells: int, *, impulse: bool) -> Jacobian:
         """Differentiate all poses of a track, and its impulses if asked for; see `Jacobian`."""
+        steps, size = len(track.mode), cells + EXTRA
+        found = Jacobian(
+            np.empty((steps + 1, 3, size)), np.empty((steps if impulse else 0, 2, size))
+        )
         with interrupts_held():
-            return roll_jacobian(self.body, self.ground, action, track, cells, impulse)
+            roll_jacobian(self.body, self.ground, action, track, found.pose, found.impulse)
+        return found
 
     def adjoint(
         self,

@@ -12,8 +12,6 @@ second moment about the grid origin (grid frame), and (x, y, theta) the pose at 
 object must be fully supported, each cell by its own weight.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
@@ -27,13 +25,6 @@ from pushwise.typing import Array
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
 STATE = 6  # numbers of a state; the two of an impulse follow
-
-
-class Jacobian(NamedTuple):
-    """Derivatives in z, shape (n + EXTRA,), of what a rollout gives."""
-
-    pose: Array  # (T + 1, 3, n + EXTRA)
-    impulse: Array  # (T, 2, n + EXTRA); (0, 2, n + EXTRA) when not asked for
 
 
 @compiled_part
@@ -99,20 +90,32 @@ def _fill_row(
 
 @compiled
 def roll_jacobian(
-    body: Body, ground: Ground, action: Action, track: Track, n: int, with_impulse: bool
-) -> Jacobian:
-    """Differentiate all poses of a track, and its impulses if asked for."""
-    P = n + EXTRA
+    body: Body, ground: Ground, action: Action, track: Track, poses: Array, impulses: Array
+) -> None:
+    """Differentiate all poses of a track, and its impulses if there is room for them.
+
+    poses: filled in, shape (T + 1, 3, n + EXTRA); impulses: (T, 2, n + EXTRA), or no rows.
+    """
+    P = poses.shape[2]
+    n = P - EXTRA
     T = track.mode.shape[0]
+    with_impulse = impulses.shape[0] > 0
     work = new_work(body)
     rest_load(body, ground, work)
-    c_bar = np.zeros(work.c.size)
-    load_bar = np.zeros(work.c.size)
-    poses = np.zeros((T + 1, 3, P))
-    impulses = np.zeros((T if with_impulse else 0, 2, P))
+    c_bar = np.empty(work.c.size)
+    load_bar = np.empty(work.c.size)
+    for q in range(work.c.size):
+        c_bar[q] = 0.0
+        load_bar[q] = 0.0
     # Of the state, and of the mean force: with a tilting load a step depends on the one before.
-    state = np.zeros((STATE + 2, P))
-    new = np.zeros((STATE + 2, P))
+    state = np.empty((STATE + 2, P))
+    new = np.empty((STATE + 2, P))
+    for j in range(P):
+        for i in range(STATE + 2):
+            state[i, j] = 0.0
+            new[i, j] = 0.0
+        for i in range(3):
+            poses[0, i, j] = 0.0
     for i in range(3):
         state[i, n + MOMENTS + 2 + i] = 1.0
         poses[0, i, n + MOMENTS + 2 + i] = 1.0
@@ -122,6 +125,9 @@ def roll_jacobian(
             for j in range(P):
                 state[6, j] = 0.0
                 state[7, j] = 0.0
+                if with_impulse:
+                    impulses[k, 0, j] = 0.0
+                    impulses[k, 1, j] = 0.0
         else:
             step = retrace(body, ground, action, track, k, work)
             for row in range(rows):
@@ -137,4 +143,3 @@ def roll_jacobian(
         for j in range(P):
             for i in range(3):
                 poses[k + 1, i, j] = state[i, j]
-    return Jacobian(pose=poses, impulse=impulses)

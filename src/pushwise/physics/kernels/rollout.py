@@ -81,10 +81,13 @@ class Work(NamedTuple):
 def new_work(body: Body) -> Work:
     """Return work space for an object that is fully supported."""
     Q = body.bx.size
+    supported = np.empty(Q, np.bool_)
+    for q in range(Q):
+        supported[q] = True
     return Work(
         rx=np.empty(Q),
         ry=np.empty(Q),
-        supported=np.ones(Q, np.bool_),
+        supported=supported,
         N=np.empty(Q),
         c=np.empty(Q),
         load=np.empty(Q),
