@@ -21,7 +21,8 @@ import numpy as np
 
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import time_step
-from pushwise.physics.kernels.rollout import Clock, Track
+from pushwise.physics.kernels.rollout import Clock
+from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import (
     ClearStart,

@@ -30,7 +30,8 @@ from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
 from pushwise.physics.kernels.batch_endpoints import Fingers, finger_gap, roll_ends
 from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, Clock, Track, roll
+from pushwise.physics.kernels.rollout import Action, Clock, roll
+from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.shape.grid import CellGrid

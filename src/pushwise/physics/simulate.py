@@ -18,7 +18,8 @@ from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import action_of, state_of, time_step
 from pushwise.physics.kernels import contact
-from pushwise.physics.kernels.rollout import Clock, Track
+from pushwise.physics.kernels.rollout import Clock
+from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import Ending, PreparedObject
 from pushwise.physics.push import Finger, ForcePush, Push

@@ -29,10 +29,11 @@ from pushwise.physics.kernels.adjoint_contact import (
 from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.linear import solve
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, StepSetup, Track, Work, set_up
+from pushwise.physics.kernels.rollout import Action, StepSetup, Work, set_up
 from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
 from pushwise.physics.kernels.substep import State, mid_pose, pose_of
 from pushwise.physics.kernels.tilt import tilt_adjoint
+from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
 
 

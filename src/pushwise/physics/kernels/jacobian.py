@@ -19,7 +19,8 @@ from pushwise.physics.kernels.adjoint_contact import ForceBar
 from pushwise.physics.kernels.adjoint_step import Retraced, StateBar, retrace, step_adjoint
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, Track, Work, new_work, rest_load
+from pushwise.physics.kernels.rollout import Action, Work, new_work, rest_load
+from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z

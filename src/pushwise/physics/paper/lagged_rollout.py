@@ -15,20 +15,17 @@ from pushwise.physics.kernels.rollout import (
     TIPPED,
     Action,
     Clock,
-    Track,
     changes_support,
     finished,
-    new_track,
     new_work,
     next_goal,
-    resized,
     rest_load,
     set_up,
-    write_instant,
     write_step,
 )
 from pushwise.physics.kernels.step import StepProblem
 from pushwise.physics.kernels.substep import State, moved
+from pushwise.physics.kernels.track import Track, new_track, resized, write_instant
 from pushwise.physics.paper.hinge_qp import FAILED
 from pushwise.physics.paper.lagged_step import friction_directions, lagged_twist
 
