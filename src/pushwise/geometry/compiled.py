@@ -46,8 +46,7 @@ def inside_polygon(x: float, y: float, px: Array, py: Array) -> bool:
     for i in range(px.size):
         bx = px[i] - x
         by = py[i] - y
-        # Most edges are above or below the point: look at the others only.
-        if (ay > 0.0) != (by > 0.0) and crosses_ray(ax, ay, bx, by):
+        if crosses_ray(ax, ay, bx, by):
             inside = not inside
         ax = bx
         ay = by
@@ -66,8 +65,7 @@ def nearest_feature(x: float, y: float, px: Array, py: Array) -> tuple[int, floa
     for i in range(k):
         bx = px[i] - x
         by = py[i] - y
-        # Most edges are above or below the point: look at the others only.
-        if (ay > 0.0) != (by > 0.0) and crosses_ray(ax, ay, bx, by):
+        if crosses_ray(ax, ay, bx, by):
             inside = not inside
         ex = bx - ax
         ey = by - ay
