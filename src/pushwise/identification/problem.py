@@ -18,7 +18,6 @@ from functools import cached_property
 
 import numpy as np
 
-from pushwise.compilation import interrupts_held
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.observations import Touches, at_samples, mean_force
@@ -211,8 +210,7 @@ class Problem:
             if i in self.left_out:
                 parts.append(self._zeros(i))
                 continue
-            with interrupts_held():
-                part = self._fit_one(i, model, finger, calibration, offset, start_sigma, True)
+            part = self._fit_one(i, model, finger, calibration, offset, start_sigma, True)
             parts.append(part)
         pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
         gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
@@ -253,8 +251,7 @@ class Problem:
             calibration: Errors of the set-up, if any.
 
         """
-        with interrupts_held():
-            return self._fit_one(i, model, finger, calibration, offset, np.ones(3), False)[0]
+        return self._fit_one(i, model, finger, calibration, offset, np.ones(3), False)[0]
 
     def _fit_one(
         self,

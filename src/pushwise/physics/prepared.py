@@ -209,7 +209,8 @@ class PreparedObject:
         untouched = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
         if action.t.size == 0:
             return untouched
-        met = finger_gap(self.body, action, se2(*pose.tolist()))
+        with interrupts_held():
+            met = finger_gap(self.body, action, se2(*pose.tolist()))
         gap = met.gap
         if gap >= 0.0 and not (touching and deepest is not None and gap < deepest):
             return untouched

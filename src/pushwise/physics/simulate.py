@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import repeat
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +26,6 @@ from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array, Integers
 
 __all__ = ["Mode", "Trajectory", "simulate", "simulate_batch"]
-
-_T = TypeVar("_T")
 
 
 class Mode(IntEnum):

@@ -13,7 +13,6 @@ from time import perf_counter
 import numpy as np
 
 from pushwise.checks import non_negative_integer, positive_number
-from pushwise.compilation import interrupts_held
 from pushwise.geometry.metric import cell_distance
 from pushwise.identification.noise import StatedNoise
 from pushwise.identification.problem import Problem
@@ -89,11 +88,10 @@ def end_error(problem: Problem, model: ObjectModel) -> float:
     This is the mean over pushes of the root mean square distance between predicted and observed
     cells at the end of a push.
     """
-    with interrupts_held():
-        errors = [
-            loss(model, [record], finger=problem.finger, physics=replace(problem.physics, dt=dt))
-            for record, dt in zip(problem.ends, problem.steps, strict=True)
-        ]
+    errors = [
+        loss(model, [record], finger=problem.finger, physics=replace(problem.physics, dt=dt))
+        for record, dt in zip(problem.ends, problem.steps, strict=True)
+    ]
     return float(np.mean(errors))
 
 
@@ -115,16 +113,15 @@ def end_gradient(
     problem: Problem, model: ObjectModel, pushes: Sequence[int]
 ) -> tuple[float, Array, Array]:
     """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each."""
-    with interrupts_held():
-        parts = [
-            loss_and_gradient(
-                model,
-                [problem.ends[i]],
-                finger=problem.finger,
-                physics=replace(problem.physics, dt=problem.steps[i]),
-            )
-            for i in pushes
-        ]
+    parts = [
+        loss_and_gradient(
+            model,
+            [problem.ends[i]],
+            finger=problem.finger,
+            physics=replace(problem.physics, dt=problem.steps[i]),
+        )
+        for i in pushes
+    ]
     return (
         float(np.mean([value for value, _ in parts])),
         np.mean([gradient.mass for _, gradient in parts], axis=0),
