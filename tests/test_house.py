@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -320,6 +321,21 @@ def test_copies_are_found_under_other_names(tmp_path: Path) -> None:
     assert lengths(*lines, *lines) == [10, 10]
     assert lengths(*lines[:9]) == []
     assert lengths(*lines[:5], "    return c", *lines[5:]) == []
+
+
+def test_kernels_return_numbers_to_python() -> None:
+    """Return no named tuple from what Python calls: Ctrl-C while it is made kills the process."""
+    plain = re.compile(r"(None|bool|int|float|Array|tuple\[(bool|int|float|Array|, )+\])")
+    places = [
+        f"{module.name}.{node.name} returns {ast.unparse(node.returns)}"
+        for module in modules().values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef) and node.returns is not None
+        for mark in node.decorator_list
+        if ast.unparse(mark) in ("compiled", "compiled_allocating")
+        and not plain.fullmatch(ast.unparse(node.returns))
+    ]
+    refuse(places, "A kernel that Python calls returns numbers")
 
 
 ONE_SPECIALISATION = """

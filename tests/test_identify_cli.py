@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 import pushwise as pw
 from command import pushwise
 from drawn import drawn
-from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError
 from pushwise.model_files import load_belief
 from pushwise.records.record import Noise
@@ -260,17 +258,6 @@ def test_ctrl_c_in_compiled_code_is_survived(folder: Path, tmp_path: Path) -> No
     assert answer.returncode == 130, answer.stderr
     assert "holds the best model so far" in answer.stderr
     assert isinstance(pw.load(model), pw.ObjectModel)
-
-
-def test_an_interrupt_waits_for_the_end_of_the_block() -> None:
-    """Hold an interrupt back, let it through afterwards, and put the handler back."""
-    before = signal.getsignal(signal.SIGINT)
-    done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_held():
-        signal.raise_signal(signal.SIGINT)
-        done.append("all")
-    assert done == ["all"]
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

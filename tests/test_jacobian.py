@@ -31,6 +31,7 @@ def test_jacobian_agrees_with_the_adjoint(
         by_impulse = rng.normal(size=track.impulse.shape)
         size = model.grid.cell_size
         bar = prepared.adjoint(action, track, model.grid, by_pose, by_impulse)
+        assert bar is not None
         J = prepared.jacobian(action, track, n, impulse=True)
         z = np.einsum("tip,ti->p", J.pose, by_pose) + np.einsum("tip,ti->p", J.impulse, by_impulse)
         assert z[:n] * model.mass * GRAVITY == pytest.approx(
@@ -42,5 +43,5 @@ def test_jacobian_agrees_with_the_adjoint(
         mass = z[:n] * model.friction * GRAVITY + m + arm @ (cx, cy) / model.total_mass
         mass += second * square
         assert mass == pytest.approx(bar.mass, abs=1e-9 * np.abs(bar.mass).max())
-        others = [bar.finger_friction, bar.radius, *bar.pose]
+        others = [*bar.disc[::-1], *bar.pose]
         assert z[n + MOMENTS :] == pytest.approx(others, rel=1e-6, abs=1e-9 * np.abs(z).max())

@@ -24,7 +24,7 @@ def weigh(r: Array, base: Array, supported: Array, mass: Array) -> tuple[bool, A
     nothing = np.empty(0)
     cx, cy = mass @ r / mass.sum()
     body = Body(mass.sum(), cx, cy, 0.0, x, y, nothing, nothing, 0.0)
-    return spread(body, base, supported, load), load
+    return spread(body, base, supported, np.empty(len(r), bool), load), load
 
 
 def holds(r: Array, centre: Array) -> bool:
@@ -90,7 +90,8 @@ def test_hull_matches_scipy() -> None:
         nothing = np.empty(0)
         body = Body(1.0, centre[0], centre[1], 0.0, x, y, nothing, nothing, 0.0)
         every = np.ones(len(r), bool)
-        assert spread(body, np.zeros(len(r)), every, np.empty(len(r))) == holds(r, centre)
+        pressing = np.empty(len(r), bool)
+        assert spread(body, np.zeros(len(r)), every, pressing, np.empty(len(r))) == holds(r, centre)
 
 
 PLANK = CellGrid.from_outline(

@@ -14,7 +14,6 @@ from pushwise.geometry.polygon import outline_distance
 from pushwise.planning.contact_search import SEARCHES
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import PlanOptions
-from pushwise.planning.plan import warm_up
 from pushwise.planning.stability import Balance
 from ticking import Ticking
 
@@ -156,7 +155,6 @@ def test_what_cannot_be_planned_is_said() -> None:
 def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop within 10 % of the limit where no push is good enough, and say how far it came."""
     options = PlanOptions(method=method, tolerance=1e-6, max_pushes=60, time_limit=1)
-    warm_up()  # so that its looks at the clock are not counted
     clock = Ticking()
     monkeypatch.setattr("pushwise.planning.deadline.working_clock", clock)
     with pytest.raises(
@@ -164,16 +162,6 @@ def test_time_is_kept_in_the_search(method: str, monkeypatch: pytest.MonkeyPatch
     ):
         pw.plan(KNOWN, (0, 0, 0), (0.3, 0.1, 2), TABLE, options=options)
     assert 1.0 < clock.now < 1.1
-
-
-def test_compiling_is_not_in_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start the clock after everything was compiled."""
-    monkeypatch.setattr("pushwise.planning.deadline.working_clock", Ticking())
-    warm_up.cache_clear()
-    options = PlanOptions(method="gradient", time_limit=1)
-    plan = pw.plan(KNOWN, (0, 0, 0), (0.3, 0.1, 2), TABLE, options=options)
-    warm = pw.plan(KNOWN, (0, 0, 0), (0.3, 0.1, 2), TABLE, options=options)
-    assert plan.seconds == pytest.approx(warm.seconds)
 
 
 def test_error_bars_follow_what_is_known() -> None:

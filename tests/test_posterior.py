@@ -45,7 +45,7 @@ def test_innovations_of_a_random_walk_are_white() -> None:
     rows = np.cumsum(steps * rng.standard_normal((12, count)), axis=0)
     rows += sigma * rng.standard_normal((12, count))
     covariance = np.cov(rows)
-    logs = innovations(shares, sigma, drift, rows)
+    logs = innovations(shares, sigma, drift, rows, np.empty(count))
     np.testing.assert_allclose(np.cov(rows), np.eye(12), atol=0.02)
     assert logs == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1], abs=0.05)
 

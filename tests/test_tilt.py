@@ -189,8 +189,6 @@ def test_identified_with_the_height() -> None:
         finger.radius,
         finger.friction,
         finger.height,
-        0.001,
-        False,
     )
     ends = PreparedObject.of(truth, None, Physics()).ends(fingers, np.zeros((18, 3)))
     assert ends == pytest.approx(np.array([record.pose[-1] for record in records]), abs=1e-12)

@@ -1,16 +1,16 @@
-"""How kernels are compiled, how long that takes, and Ctrl-C while they run.
+"""How kernels are compiled, and how long that takes.
 
 Numba compiles a function when it is first called, for the types it is called with. That takes a
 fraction of a second per function, so that kernels keep to a few rules: no NumPy functions but
-elementary ones and `np.empty`, no slices, one type for each argument (`np.array` where an array may
-be read-only; no literal integers as arguments of other kernels), and `compiled_part` for whatever
-only other kernels call.
+elementary ones, no new arrays, one type for each argument (`np.array` where an array may be
+read-only; no literal integers as arguments of other kernels), and `compiled_part` for whatever only
+other kernels call. What Python calls returns numbers, not a named tuple: making one runs Python,
+where Numba does not expect Ctrl-C, and the process would die of it.
 """
 
 from __future__ import annotations
 
 import gc
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,10 +24,10 @@ from pushwise.progress import OnProgress, Progress
 
 __all__ = [
     "compiled",
+    "compiled_allocating",
     "compiled_part",
     "compiled_sum",
     "compiling_reported",
-    "interrupts_held",
     "seconds_compiling",
     "working_clock",
 ]
@@ -41,6 +41,9 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+# Kernels allocate nothing: what they fill, Python gives them. They need no counts of references
+# then, whose updates would take a tenth of a push and are contended for by threads.
+_OPTIONS["_nrt"] = False
 _PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 # Sums may be reordered, which is what vector registers need, but NaN must stay visible.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
@@ -58,32 +61,20 @@ def compiled_part(function: _F) -> _F:
     return part
 
 
+def compiled_allocating(function: _F) -> _F:
+    """Compile a function that makes arrays.
+
+    It may call kernels and be called by them, but kernels must not be given arrays by it, nor it by
+    them: they do not count references.
+    """
+    kernel: _F = njit(**{**_OPTIONS, "_nrt": True})(function)
+    return kernel
+
+
 def compiled_sum(function: _F) -> _F:
     """Compile a part that is one long sum, whose terms may be added in any order."""
     part: _F = njit(**_PART, fastmath=_REORDER)(function)
     return part
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends, then let it through.
-
-    Compiled functions that return named tuples call Python to make them; an interrupt raised in
-    there is not expected by Numba, and the process dies of a segmentation fault.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    # Only the main thread may set handlers, and only it is interrupted.
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    held: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if held:
-        before(held[0], None)
 
 
 _UNNOTICED = 0.5  # s of compiling about which nothing needs to be said

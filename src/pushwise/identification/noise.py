@@ -58,7 +58,7 @@ def stated_noise(records: Sequence[PushRecord]) -> StatedNoise:
 
 
 @compiled
-def innovations(s: Array, sigma: float, drift: float, rows: Array) -> float:
+def innovations(s: Array, sigma: float, drift: float, rows: Array, state: Array) -> float:
     """Whiten rows of errors in place, by a scalar Kalman filter.
 
     The gains depend on s alone and are therefore the same for every column.
@@ -68,13 +68,15 @@ def innovations(s: Array, sigma: float, drift: float, rows: Array) -> float:
         sigma: Noise of the sensor.
         drift: Error of the model after the whole push.
         rows: Errors, shape (k, columns).
+        state: Where to keep the filter's state, shape (columns,).
 
     Returns:
         Half the sum of the logs of the innovations' variances.
 
     """
     k, columns = rows.shape
-    state = np.zeros(columns)
+    for j in range(columns):
+        state[j] = 0.0
     spread = 0.0
     last = 0.0
     logs = 0.0
@@ -114,12 +116,13 @@ def whitened(
     if jacobian is not None:
         rows[..., 1:] = jacobian
     logs = 0.0
+    state = np.empty(rows.shape[2])
     first = 0
     for share in shares:
         last = first + len(share)
         for axis in range(3):
             block = np.ascontiguousarray(rows[first:last, axis])
-            logs += innovations(share, errors.sigma[axis], errors.drift[axis], block)
+            logs += innovations(share, errors.sigma[axis], errors.drift[axis], block, state)
             rows[first:last, axis] = block
         first = last
     return rows[..., 0], limit_slope(rows[..., 1:]), logs

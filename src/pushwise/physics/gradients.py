@@ -185,7 +185,7 @@ def _total(
         if into is None:
             continue
         bar = prepared.adjoint(action, track, model.grid, pose_bar)
-        if not bar.ok:
+        if bar is None:
             raise SimulationError(
                 f"{name}: the load on the table has no derivative, because "
                 "fewer than three points of the object press on it."
@@ -193,7 +193,8 @@ def _total(
         gradient, parts = into
         _add(gradient, stretch, push, track, bar, start)
         # Moving the object clear of the finger moves it with the radius, too.
-        parts.append((bar.finger_friction, bar.radius - float(bar.pose[:2] @ start.normal)))
+        radius, friction = bar.disc.tolist()
+        parts.append((friction, radius - float(bar.pose[:2] @ start.normal)))
     return total
 
 

@@ -127,8 +127,10 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
     )
 
 
-def state_of(pose: Array, twist: Array) -> State:
-    """Return the state of an untouched object at a pose (3,) with a twist (3,)."""
+def state_of(pose: Array, twist: Array | None = None) -> State:
+    """Return the state of an untouched object at a pose (3,), at rest or with a twist (3,)."""
+    if twist is None:
+        twist = np.zeros(3)
     return State(
         x=float(pose[0]),
         y=float(pose[1]),
@@ -139,6 +141,8 @@ def state_of(pose: Array, twist: Array) -> State:
         mode=SEPARATE,
         first=-1,
         second=-1,
+        fx=0.0,
+        fy=0.0,
     )
 
 

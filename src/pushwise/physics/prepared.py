@@ -7,15 +7,16 @@ pushes in one call.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from pushwise.compilation import interrupts_held
 from pushwise.errors import SimulationError
-from pushwise.geometry.se2 import se2
+from pushwise.geometry.compiled import feature_normal, nearest_feature
+from pushwise.geometry.se2 import SE2, rotate, se2, unrotate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernel_inputs import (
     action_of,
@@ -26,12 +27,13 @@ from pushwise.physics.kernel_inputs import (
     time_step,
 )
 from pushwise.physics.kernels import rollout
-from pushwise.physics.kernels.adjoint import RolloutBar, roll_adjoint
-from pushwise.physics.kernels.batch_endpoints import Fingers, finger_gap, roll_ends
-from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, roll_jacobian
+from pushwise.physics.kernels.adjoint import RolloutBar, new_adjoint_work, roll_adjoint
+from pushwise.physics.kernels.batch_endpoints import Fingers, new_ends_work, roll_ends
+from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, new_jacobian_work, roll_jacobian
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, Clock, roll
-from pushwise.physics.kernels.track import Track
+from pushwise.physics.kernels.rollout import DONE, FULL, Action, Clock, Work, new_work, roll
+from pushwise.physics.kernels.substep import State
+from pushwise.physics.kernels.track import Track, first_steps, new_track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.shape.grid import CellGrid
@@ -57,6 +59,10 @@ __all__ = [
 ]
 
 
+Loop = Callable[[Body, Ground, Action, State, Clock, Work, Track], tuple[int, int]]
+"""A kernel that fills a track: how it ended, and the number of steps."""
+
+
 class Ending(IntEnum):
     """How a rollout ended."""
 
@@ -80,6 +86,14 @@ class ClearStart(NamedTuple):
     normal: Array  # (2,) outward normal it was moved along; zero when it was not moved
     by_finger: Array  # (2, 2) derivative of its position in the finger's; zero when not moved
     by_angle: Array  # (2,) derivative of its position in the angle; zero when not moved
+
+
+class FingerGap(NamedTuple):
+    """How far a finger is from the object, and in which direction."""
+
+    gap: float  # [m]; negative inside
+    normal: tuple[float, float]  # outward normal of the outline, table axes
+    curvature: float  # of the outline's normal [1/m]
 
 
 class Jacobian(NamedTuple):
@@ -139,10 +153,18 @@ class PreparedObject:
 
     def roll(self, action: Action, pose: Array, clock: Clock, twist: Array | None = None) -> Rolled:
         """Simulate an action from a pose (3,), at rest or with a twist (3,)."""
-        start = state_of(pose, np.zeros(3) if twist is None else twist)
-        with interrupts_held():
-            ending, track = roll(self.body, self.ground, action, start, clock)
-        return Rolled(Ending(ending), track)
+        return self.roll_with(roll, action, state_of(pose, twist), clock)
+
+    def roll_with(self, loop: Loop, action: Action, start: State, clock: Clock) -> Rolled:
+        """Simulate with a loop of the kernels, `roll` or that of the paper's friction."""
+        work = new_work(self.body)
+        room = int(clock.until / clock.dt) + 64
+        while True:
+            track = new_track(room)
+            ending, steps = loop(self.body, self.ground, action, start, clock, work, track)
+            if ending != FULL:
+                return Rolled(Ending(ending), first_steps(track, steps))
+            room *= 2
 
     def jacobian(self, action: Action, track: Track, cells: int, *, impulse: bool) -> Jacobian:
         """Differentiate all poses of a track, and its impulses if asked for; see `Jacobian`."""
@@ -150,8 +172,8 @@ class PreparedObject:
         found = Jacobian(
             np.empty((steps + 1, 3, size)), np.empty((steps if impulse else 0, 2, size))
         )
-        with interrupts_held():
-            roll_jacobian(self.body, self.ground, action, track, found.pose, found.impulse)
+        work = new_jacobian_work(self.body, size)
+        roll_jacobian(self.body, self.ground, action, track, found.pose, found.impulse, work)
         return found
 
     def adjoint(
@@ -161,8 +183,10 @@ class PreparedObject:
         grid: CellGrid,
         pose_bar: Array,
         impulse_bar: Array | None = None,
-    ) -> RolloutBar:
+    ) -> RolloutBar | None:
         """Carry derivatives back over a rollout to all that it depends on.
+
+        None where the load has no derivative, because too few points of the object press.
 
         Args:
             action: what was done.
@@ -174,18 +198,39 @@ class PreparedObject:
         """
         if impulse_bar is None:
             impulse_bar = np.zeros_like(track.impulse)
-        cells = np.array(grid.centres)
-        with interrupts_held():
-            return roll_adjoint(
-                self.body, self.ground, action, track, pose_bar, impulse_bar, cells, grid.cell_size
-            )
+        bar = RolloutBar(
+            mass=np.zeros(grid.n_cells),
+            friction=np.zeros(grid.n_cells),
+            pose=np.zeros(3),
+            twist=np.zeros(3),
+            finger=np.zeros_like(track.finger),
+            disc=np.zeros(2),
+            force=np.zeros(2),
+        )
+        differentiable = roll_adjoint(
+            self.body,
+            self.ground,
+            action,
+            track,
+            pose_bar,
+            impulse_bar,
+            np.array(grid.centres),
+            grid.cell_size,
+            new_adjoint_work(self.body),
+            bar,
+        )
+        return bar if differentiable else None
 
     def ends(self, fingers: Fingers, poses: Array) -> Array | None:
         """Return where pushes from poses (k, 3) end, (k, 3); None where one cannot be simulated."""
         found = np.empty((len(poses), 3))
-        with interrupts_held():
-            followed = roll_ends(self.body, self.ground, fingers, np.array(poses), found)
-        return found if followed else None
+        room = int(np.max(fingers.until / fingers.dt)) + 64
+        while True:
+            work = new_ends_work(self.body, room)
+            ending = roll_ends(self.body, self.ground, fingers, np.array(poses), found, work)
+            if ending != FULL:
+                return found if ending == DONE else None
+            room *= 2
 
     def clear_start(
         self,
@@ -209,8 +254,8 @@ class PreparedObject:
         untouched = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
         if action.t.size == 0:
             return untouched
-        with interrupts_held():
-            met = finger_gap(self.body, action, se2(*pose.tolist()))
+        x, y = (float(np.interp(0.0, action.t, knots)) for knots in (action.x, action.y))
+        met = self.finger_gap(se2(*pose.tolist()), x, y, action.radius)
         gap = met.gap
         if gap >= 0.0 and not (touching and deepest is not None and gap < deepest):
             return untouched
@@ -224,13 +269,21 @@ class PreparedObject:
                 f"{name}: the finger starts {-gap * 1e3:.1f} mm inside the object as observed; "
                 f"more than {deepest * 1e3:g} mm is no matter of calibration."
             )
-        n = np.array([met.nx, met.ny])
-        t = np.array([-met.ny, met.nx])
+        n = np.array(met.normal)
+        t = np.array([-n[1], n[0]])
         moved = np.array([pose[0] + gap * n[0], pose[1] + gap * n[1], pose[2]])
         by_finger = np.outer(n, n) + gap * met.curvature * np.outer(t, t)
         # Turning the object by an angle is turning the finger back about it, and then both.
-        by_angle = gap * t - by_finger @ np.array([-met.arm_y, met.arm_x])
+        by_angle = gap * t - by_finger @ np.array([pose[1] - y, x - pose[0]])
         return ClearStart(moved, n, by_finger, by_angle)
+
+    def finger_gap(self, at: SE2, x: float, y: float, radius: float) -> FingerGap:
+        """Return how a finger at a point of the table meets the object at a pose."""
+        outline = self.body.ox, self.body.oy
+        q = unrotate(at, x - at.x, y - at.y)
+        feature, distance = nearest_feature(*q, *outline)
+        _, nx, ny, curvature = feature_normal(feature, *q, *outline)
+        return FingerGap(distance - radius, rotate(at, nx, ny), curvature)
 
 
 def action_from(model: ObjectModel, push: Push | ForcePush, finger: Finger, begin: float) -> Action:

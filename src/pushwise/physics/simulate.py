@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, positive_number
-from pushwise.compilation import interrupts_held
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import action_of, state_of, time_step
 from pushwise.physics.kernels import contact
@@ -226,8 +225,7 @@ def follow(
         from pushwise.physics.paper.lagged_rollout import roll_lagged
 
         state = state_of(start.pose, start.twist)
-        with interrupts_held():
-            ending, track = roll_lagged(prepared.body, prepared.ground, action, state, clock)
+        ending, track = prepared.roll_with(roll_lagged, action, state, clock)
     else:
         ending, track = prepared.roll(action, start.pose, clock, start.twist)
     if ending == Ending.STARTED_INSIDE:

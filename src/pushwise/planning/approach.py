@@ -28,13 +28,14 @@ _RETREATS = 25
 
 
 @compiled
-def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> bool:
+def _sees(a: Array, b: Array, cx: Array, cy: Array, ends: Integers, gap: float) -> bool:
     """Return whether the line between two points keeps `gap` [m] from polygons.
 
     Args:
         a: A point outside the polygons [m], shape (2,).
         b: Another, shape (2,).
-        corners: Corners of all polygons, one after the other, shape (c, 2).
+        cx: Corners of all polygons, one after the other, shape (c,) each.
+        cy: See cx.
         ends: Where each polygon ends among these.
         gap: Distance to keep [m].
 
@@ -48,27 +49,24 @@ def _sees(a: Array, b: Array, corners: Array, ends: Integers, gap: float) -> boo
     high = max(a[1], b[1])
     begin = 0
     for o in range(ends.size):
-        count = ends[o] - begin
-        px = np.empty(count)
-        py = np.empty(count)
+        px = cx[begin : ends[o]]
+        py = cy[begin : ends[o]]
+        begin = ends[o]
         # A polygon whose bounding box is apart needs no closer look.
         beyond_left = beyond_right = beyond_low = beyond_high = True
-        for i in range(count):
-            px[i] = corners[begin + i, 0]
-            py[i] = corners[begin + i, 1]
+        for i in range(px.size):
             beyond_right = beyond_right and right + gap < px[i]
             beyond_left = beyond_left and px[i] + gap < left
             beyond_high = beyond_high and high + gap < py[i]
             beyond_low = beyond_low and py[i] + gap < low
-        begin = ends[o]
         if beyond_left or beyond_right or beyond_low or beyond_high:
             continue
         for i in range(2):
             _, d = nearest_feature(a[0] if i == 0 else b[0], a[1] if i == 0 else b[1], px, py)
             if d < gap:
                 return False
-        h = count - 1
-        for i in range(count):
+        h = px.size - 1
+        for i in range(px.size):
             dx = px[i] - a[0]
             dy = py[i] - a[1]
             s = min(max((dx * ex + dy * ey) / square, 0.0), 1.0) if square > 0.0 else 0.0
@@ -108,7 +106,7 @@ class Approach:
         """
         outline = placed(self._outline, pose)
         polygons = [outline, *self._obstacles]
-        corners = np.concatenate(polygons)
+        corners = np.ascontiguousarray(np.concatenate(polygons).T)
         ends = np.cumsum([len(polygon) for polygon in polygons])
         off = _clear_of(outline, begin, self._gap)
         nodes = np.concatenate([[off, end], placed(self._around, pose), *self._fixed])
@@ -141,7 +139,7 @@ def _shortest(nodes: Array, corners: Array, ends: Integers, gap: float) -> Array
     queue = [(float(left[0]), 0.0, 0, 0)]
     while queue:
         _, so_far, i, before = heapq.heappop(queue)
-        if parent[i] >= 0 or not _sees(nodes[before], nodes[i], corners, ends, gap):
+        if parent[i] >= 0 or not _sees(nodes[before], nodes[i], corners[0], corners[1], ends, gap):
             continue
         parent[i] = before
         if i == 1:

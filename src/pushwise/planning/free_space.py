@@ -13,10 +13,23 @@ from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.planning.stability import Balance
-from pushwise.planning.support_polygon import CellsOnTable, fall_share, margins_or_falls
+from pushwise.planning.support_polygon import (
+    CellsOnTable,
+    SupportWork,
+    fall_share,
+    margins_or_falls,
+    new_support_work,
+)
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["FreeSpace", "FreeSpaceRules", "first_blocked"]
+__all__ = [
+    "FreeSpace",
+    "FreeSpaceRules",
+    "FreeSpaceWork",
+    "blocked",
+    "first_blocked",
+    "new_free_space_work",
+]
 
 
 _CENTRES = 256  # samples of the centre of mass that judge a pose; `choose_goal` uses more
@@ -70,49 +83,67 @@ def _touch(ox: Array, oy: Array, bx: Array, by: Array, gap: float) -> bool:
     return False
 
 
+class FreeSpaceWork(NamedTuple):
+    """Arrays that checks of poses fill again and again."""
+
+    support: SupportWork
+    ox: Array  # the outline in the table frame (k,)
+    oy: Array
+
+
+def new_free_space_work(rules: FreeSpaceRules) -> FreeSpaceWork:
+    """Return work space for some rules."""
+    k = len(rules.outline_x)
+    return FreeSpaceWork(new_support_work(rules.cells), np.empty(k), np.empty(k))
+
+
+@compiled_part
+def blocked(rules: FreeSpaceRules, x: float, y: float, theta: float, work: FreeSpaceWork) -> bool:
+    """Return whether a pose is not free."""
+    ox = work.ox
+    oy = work.oy
+    cos = np.cos(theta)
+    sin = np.sin(theta)
+    left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
+    for i in range(ox.size):
+        ox[i] = x + cos * rules.outline_x[i] - sin * rules.outline_y[i]
+        oy[i] = y + sin * rules.outline_x[i] + cos * rules.outline_y[i]
+        left = min(left, ox[i])
+        right = max(right, ox[i])
+        low = min(low, oy[i])
+        high = max(high, oy[i])
+    begin = 0
+    for o in range(rules.ends.size):
+        bx = rules.obstacles_x[begin : rules.ends[o]]
+        by = rules.obstacles_y[begin : rules.ends[o]]
+        begin = rules.ends[o]
+        # Bounding boxes that are apart need no closer look.
+        beyond_left = beyond_right = beyond_low = beyond_high = True
+        for i in range(bx.size):
+            beyond_right = beyond_right and right + rules.clearance < bx[i]
+            beyond_left = beyond_left and bx[i] + rules.clearance < left
+            beyond_high = beyond_high and high + rules.clearance < by[i]
+            beyond_low = beyond_low and by[i] + rules.clearance < low
+        if beyond_left or beyond_right or beyond_low or beyond_high:
+            continue
+        if _touch(ox, oy, bx, by, rules.clearance):
+            return True
+    return fall_share(rules.cells, x, y, theta, rules.centres, work.support) > rules.limit
+
+
 @compiled
-def first_blocked(rules: FreeSpaceRules, poses: Array) -> int:
+def _first_blocked(rules: FreeSpaceRules, poses: Array, work: FreeSpaceWork) -> int:
     """Return the index of the first of some poses (p, 3) that is not free; p if all are free."""
-    k = rules.outline_x.size
-    ox = np.empty(k)
-    oy = np.empty(k)
     count: int = poses.shape[0]
     for p in range(count):
-        x = poses[p, 0]
-        y = poses[p, 1]
-        theta = poses[p, 2]
-        cos = np.cos(theta)
-        sin = np.sin(theta)
-        left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
-        for i in range(k):
-            ox[i] = x + cos * rules.outline_x[i] - sin * rules.outline_y[i]
-            oy[i] = y + sin * rules.outline_x[i] + cos * rules.outline_y[i]
-            left = min(left, ox[i])
-            right = max(right, ox[i])
-            low = min(low, oy[i])
-            high = max(high, oy[i])
-        begin = 0
-        for o in range(rules.ends.size):
-            corners = rules.ends[o] - begin
-            bx = np.empty(corners)
-            by = np.empty(corners)
-            # Bounding boxes that are apart need no closer look.
-            beyond_left = beyond_right = beyond_low = beyond_high = True
-            for i in range(corners):
-                bx[i] = rules.obstacles_x[begin + i]
-                by[i] = rules.obstacles_y[begin + i]
-                beyond_right = beyond_right and right + rules.clearance < bx[i]
-                beyond_left = beyond_left and bx[i] + rules.clearance < left
-                beyond_high = beyond_high and high + rules.clearance < by[i]
-                beyond_low = beyond_low and by[i] + rules.clearance < low
-            begin = rules.ends[o]
-            if beyond_left or beyond_right or beyond_low or beyond_high:
-                continue
-            if _touch(ox, oy, bx, by, rules.clearance):
-                return p
-        if fall_share(rules.cells, x, y, theta, rules.centres) > rules.limit:
+        if blocked(rules, poses[p, 0], poses[p, 1], poses[p, 2], work):
             return p
     return count
+
+
+def first_blocked(rules: FreeSpaceRules, poses: Array) -> int:
+    """Return the index of the first of some poses (p, 3) that is not free; p if all are free."""
+    return _first_blocked(rules, poses, new_free_space_work(rules))
 
 
 class FreeSpace:
@@ -159,7 +190,7 @@ class FreeSpace:
     def leading(self, poses: Array, *, clearance: float = 0.0) -> int:
         """Return how many poses (p, 3) are free before the first that is not."""
         rules = self.rules._replace(clearance=float(clearance))
-        return int(first_blocked(rules, np.array(poses, dtype=np.float64)))
+        return first_blocked(rules, np.array(poses, dtype=np.float64))
 
     def objection(self, pose: ArrayLike) -> str | None:
         """Return why a pose (3,) is not free, as the end of a sentence; None when it is free."""

@@ -19,10 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, non_negative_integer, positive_number
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled, compiled_part
 from pushwise.errors import PushwiseError
 from pushwise.planning.deadline import Deadline
-from pushwise.planning.free_space import FreeSpace, FreeSpaceRules, first_blocked
+from pushwise.planning.free_space import (
+    FreeSpace,
+    FreeSpaceRules,
+    FreeSpaceWork,
+    blocked,
+    first_blocked,
+    new_free_space_work,
+)
 from pushwise.typing import Array, Integers
 
 __all__ = ["find_path"]
@@ -39,11 +46,26 @@ _SAME = 1e-9  # m and rad between poses that differ by rounding only
 _CLEARANCES = (0.02, 0.01, 0.0)  # m kept from obstacles, where the ends and the gaps allow it
 
 
+class _Pose(NamedTuple):
+    """A pose of the centroid."""
+
+    x: float
+    y: float
+    theta: float
+
+
 class _Space(NamedTuple):
     """Free poses of the cells' centroid, and what their distance depends on."""
 
     rules: FreeSpaceRules
     mean_square: float  # distance of the cells from their centroid [m^2]
+
+
+class _GrowWork(NamedTuple):
+    """Arrays that growing a tree fills again and again."""
+
+    free: FreeSpaceWork
+    apart: Array  # distance of each node (capacity,)
 
 
 def find_path(
@@ -110,6 +132,7 @@ def _grown(space: _Space, a: Array, b: Array, deadline: Deadline, seed: int) -> 
     low, high = table.min(axis=0), table.max(axis=0)
     size = float(np.hypot(*(high - low)))
     nodes = np.empty((_ENOUGH + 1, 3))
+    work = _GrowWork(new_free_space_work(space.rules), np.empty(_ENOUGH + 1))
     parents = np.full(_ENOUGH + 1, -1, dtype=np.int64)
     costs = np.zeros(_ENOUGH + 1)
     nodes[0] = a
@@ -122,7 +145,7 @@ def _grown(space: _Space, a: Array, b: Array, deadline: Deadline, seed: int) -> 
             [rng.uniform(low, high, (_CHUNK, 2)), a[2] + rng.uniform(-np.pi, np.pi, _CHUNK)]
         )
         wanted[rng.random(_CHUNK) < _GOAL_SHARE] = b
-        count = _grow(space, nodes, parents, costs, count, wanted, size)
+        count = _grow(space, nodes, parents, costs, count, wanted, size, work)
         samples += _CHUNK
         if enough == _ENOUGH and len(_at(nodes[:count], b)):
             enough = min(samples + _BETTER, _ENOUGH - 1)
@@ -159,23 +182,32 @@ def _straightened(space: _Space, path: list[Array]) -> list[Array]:
 
 def _passable(space: _Space, a: Array, b: Array) -> bool:
     """Return whether all poses on the straight path between two poses (3,) are free."""
-    line = _line(a, b, space.mean_square)
-    return bool(first_blocked(space.rules, line) == len(line))
+    return _is_passable(space, np.stack([a, b]), new_free_space_work(space.rules))
 
 
 @compiled
-def _line(a: Array, b: Array, mean_square: float) -> Array:
-    """Return poses (k, 3) along the straight path from a to b, turning the short way round."""
-    turn = (b[2] - a[2] + np.pi) % (2.0 * np.pi) - np.pi
-    length = np.hypot(b[0] - a[0], b[1] - a[1]) + np.sqrt(mean_square) * abs(turn)
+def _is_passable(space: _Space, both: Array, work: FreeSpaceWork) -> bool:
+    """Return whether all poses on the straight path between two poses (2, 3) are free."""
+    a = _Pose(x=both[0, 0], y=both[0, 1], theta=both[0, 2])
+    b = _Pose(x=both[1, 0], y=both[1, 1], theta=both[1, 2])
+    return _clear_line(space, a, b, work)
+
+
+@compiled_part
+def _clear_line(space: _Space, a: _Pose, b: _Pose, work: FreeSpaceWork) -> bool:
+    """Return whether the straight path from a to b is free; it turns the short way round."""
+    dx = b.x - a.x
+    dy = b.y - a.y
+    turn = (b.theta - a.theta + np.pi) % (2.0 * np.pi) - np.pi
+    length = np.hypot(dx, dy) + np.sqrt(space.mean_square) * abs(turn)
     steps = int(np.ceil(length / _CHECKED)) + 1
-    poses = np.empty((steps + 1, 3))
-    for i in range(steps + 1):
-        share = i / steps
-        poses[i, 0] = a[0] + share * (b[0] - a[0])
-        poses[i, 1] = a[1] + share * (b[1] - a[1])
-        poses[i, 2] = a[2] + share * turn
-    return poses
+    for k in range(steps + 1):
+        share = k / steps
+        x = a.x + share * dx
+        y = a.y + share * dy
+        if blocked(space.rules, x, y, a.theta + share * turn, work):
+            return False
+    return True
 
 
 @compiled
@@ -187,6 +219,7 @@ def _grow(
     count: int,
     wanted: Array,
     size: float,
+    work: _GrowWork,
 ) -> int:
     """Grow the tree towards sampled poses, as RRT* does, and return its new number of nodes.
 
@@ -198,10 +231,10 @@ def _grow(
         count: Number of nodes.
         wanted: Sampled poses, shape (m, 3).
         size: Diagonal of the table [m].
+        work: Arrays to fill again and again.
 
     """
-    apart = np.empty(count + wanted.shape[0])
-    new = np.empty((1, 3))
+    apart = work.apart
     for w in range(wanted.shape[0]):
         # The nearest node; the distance is the root mean square over the cells.
         nearest = 0
@@ -216,18 +249,20 @@ def _grow(
             continue
         share = _REACH / apart[nearest] if apart[nearest] > _REACH else 1.0
         turn = (wanted[w, 2] - nodes[nearest, 2] + np.pi) % (2.0 * np.pi) - np.pi
-        new[0, 0] = nodes[nearest, 0] + share * (wanted[w, 0] - nodes[nearest, 0])
-        new[0, 1] = nodes[nearest, 1] + share * (wanted[w, 1] - nodes[nearest, 1])
-        new[0, 2] = nodes[nearest, 2] + share * turn
-        if first_blocked(space.rules, new) == 0:
+        new = _Pose(
+            x=nodes[nearest, 0] + share * (wanted[w, 0] - nodes[nearest, 0]),
+            y=nodes[nearest, 1] + share * (wanted[w, 1] - nodes[nearest, 1]),
+            theta=nodes[nearest, 2] + share * turn,
+        )
+        if blocked(space.rules, new.x, new.y, new.theta, work.free):
             continue
         radius = _NEAR * size * (np.log(count + 1.0) / (count + 1.0)) ** (1.0 / 3.0)
         if radius > _REACH:
             radius = _REACH
         for i in range(count):
-            dx = nodes[i, 0] - new[0, 0]
-            dy = nodes[i, 1] - new[0, 1]
-            turned = 1.0 - np.cos(nodes[i, 2] - new[0, 2])
+            dx = nodes[i, 0] - new.x
+            dy = nodes[i, 1] - new.y
+            turned = 1.0 - np.cos(nodes[i, 2] - new.theta)
             apart[i] = np.sqrt(dx * dx + dy * dy + 2.0 * space.mean_square * turned)
         parent = -1
         best = np.inf
@@ -236,16 +271,17 @@ def _grow(
             if rewire == 1 and parent < 0:
                 break
             for i in range(count):
+                node = _Pose(x=nodes[i, 0], y=nodes[i, 1], theta=nodes[i, 2])
                 if rewire == 0:
                     near = apart[i] <= radius or i == nearest
                     if not (near and costs[i] + apart[i] < best):
                         continue
-                    line = _line(nodes[i], new[0], space.mean_square)
+                    clear = _clear_line(space, node, new, work.free)
                 else:
                     if not (apart[i] <= radius and best + apart[i] < costs[i] - 1e-12):
                         continue
-                    line = _line(new[0], nodes[i], space.mean_square)
-                if first_blocked(space.rules, line) < line.shape[0]:
+                    clear = _clear_line(space, new, node, work.free)
+                if not clear:
                     continue
                 if rewire == 0:
                     parent = i
@@ -256,8 +292,9 @@ def _grow(
                     costs[i] = best + apart[i]
         if parent < 0:
             continue
-        for i in range(3):
-            nodes[count, i] = new[0, i]
+        nodes[count, 0] = new.x
+        nodes[count, 1] = new.y
+        nodes[count, 2] = new.theta
         parents[count] = parent
         costs[count] = best
         count += 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -20,8 +19,8 @@ from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
 from pushwise.identification.belief import Belief
-from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.push import Finger, Push
+from pushwise.physics.model import Table
+from pushwise.physics.push import Push
 from pushwise.planning.contact_search import SEARCHES, Search
 from pushwise.planning.deadline import Deadline, OutOfTimeError
 from pushwise.planning.free_space import FreeSpace
@@ -30,7 +29,6 @@ from pushwise.planning.path import find_path
 from pushwise.planning.pose_uncertainty import PoseUncertainty
 from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
-from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
 __all__ = ["Plan", "plan"]
@@ -169,7 +167,6 @@ def plan(
 
     """
     first, last = finite_array("start", start, (3,)), finite_array("goal", goal, (3,))
-    warm_up()
     deadline = Deadline(options.time_limit)
     balance = Balance(belief, table, seed=options.seed)
     free = FreeSpace(balance, obstacles, max_fall_probability=options.max_fall_probability)
@@ -196,22 +193,6 @@ def plan(
         pusher.simulations,
         deadline.spent,
     )
-
-
-@cache
-def warm_up() -> None:
-    """Compile all of planning, or load it from the cache, by planning around a small wall."""
-    grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
-    model = ObjectModel(grid, np.full(4, 0.1), 0.3)
-    wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
-    free = FreeSpace(Balance(Belief.certain(model), Table.rectangle(1.2, 1.0)), [wall])
-    start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
-    find_path(free, start, goal, time_limit=60.0)
-    pusher = Pusher(free, Finger(), goal)
-    for search in SEARCHES.values():
-        search(pusher, start, goal)
-    pusher.place = np.array([0.05, -0.02])
-    pusher.approach_to(start, Push((-0.05, 0.05), (0.1, 0.0), 1.0))
 
 
 class _PushSequence:

@@ -72,17 +72,16 @@ class Candidate:
 
 
 @compiled
-def _moved(
-    poses: Array, x: float, y: float, theta: float, cells: CellsOnTable
-) -> tuple[Array, bool]:
-    """Return poses (k, 3) seen from an object that is at a pose, and whether all are far inland.
+def _move(
+    poses: Array, x: float, y: float, theta: float, cells: CellsOnTable, found: Array
+) -> bool:
+    """Fill in `found`, poses (k, 3) seen from an object at a pose; return whether all are inland.
 
     Inland all of the object is on the table however it turns, so that a push moves it as it would
     anywhere else.
     """
     cos = np.cos(theta)
     sin = np.sin(theta)
-    found = np.empty((poses.shape[0], 3))
     inland = True
     for i in range(poses.shape[0]):
         found[i, 0] = x + cos * poses[i, 0] - sin * poses[i, 1]
@@ -91,13 +90,14 @@ def _moved(
         if inland:
             _, d = nearest_feature(found[i, 0], found[i, 1], cells.table_x, cells.table_y)
             inland = -d > cells.reach
-    return found, inland
+    return inland
 
 
 @compiled
-def _gaps(poses: Array, target: Array, centroid: Array, mean_square: float) -> Array:
-    """Return the distance of the cells at poses (k, 3) from a target (3,), as `cell_distance`."""
-    found = np.empty(poses.shape[0])
+def _measure(
+    poses: Array, target: Array, centroid: Array, mean_square: float, found: Array
+) -> None:
+    """Fill in the `cell_distance` (k,) of poses (k, 3) from a target (3,)."""
     x = centroid[0]
     y = centroid[1]
     tx = target[0] + np.cos(target[2]) * x - np.sin(target[2]) * y
@@ -109,7 +109,6 @@ def _gaps(poses: Array, target: Array, centroid: Array, mean_square: float) -> A
         dy = poses[i, 1] + sin * x + cos * y - ty
         turn = 1.0 - np.cos(poses[i, 2] - target[2])
         found[i] = np.sqrt(dx * dx + dy * dy + 2.0 * mean_square * turn)
-    return found
 
 
 def contacts(grid: CellGrid, finger: Finger) -> tuple[Array, Array]:
@@ -238,7 +237,8 @@ class Pusher:
 
     def _gaps(self, poses: Array, target: Array) -> Array:
         """Return the distance of the cells at poses (k, 3) from a target (3,) [m], shape (k,)."""
-        found: Array = _gaps(np.array(poses), np.array(target), self._centroid, self._mean_square)
+        found = np.empty(len(poses))
+        _measure(np.array(poses), np.array(target), self._centroid, self._mean_square, found)
         return found
 
     def _safe_until(
@@ -286,8 +286,8 @@ class Pusher:
             )
         t, seen = self._seen[key]
         x, y, theta = pose.tolist()
-        poses, inland = _moved(seen, x, y, theta, self.free.rules.cells)
-        if inland:
+        poses = np.empty_like(seen)
+        if _move(seen, x, y, theta, self.free.rules.cells, poses):
             return t, poses
         return self._rolled(pose, push_from(pose), finger, settle=settle, edge=True)
 

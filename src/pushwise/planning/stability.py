@@ -16,7 +16,12 @@ from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import Table
-from pushwise.planning.support_polygon import CellsOnTable, margins_or_falls, support
+from pushwise.planning.support_polygon import (
+    CellsOnTable,
+    margins_or_falls,
+    new_support_work,
+    support,
+)
 from pushwise.typing import Array
 
 __all__ = ["SAMPLES", "Balance", "Stability"]
@@ -81,8 +86,7 @@ class Balance:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
         at = np.array(finite_array("poses", poses, ("p", 3)))
         centre = np.array(self.model.centre_of_mass)[None]
-        found: Array = margins_or_falls(self.cells, at, centre, False)
-        return found
+        return margins_or_falls(self.cells, at, centre, False)
 
     def fall_probabilities(self, poses: ArrayLike, *, certainty: float = 1.0) -> Array:
         """Return the probability of falling at poses (p, 3), shape (p,).
@@ -95,8 +99,7 @@ class Balance:
         at = np.array(finite_array("poses", poses, ("p", 3)))
         centre = self.model.centre_of_mass
         points = centre + (self.centres - centre) / certainty
-        found: Array = margins_or_falls(self.cells, at, points, True)
-        return found
+        return margins_or_falls(self.cells, at, points, True)
 
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""
@@ -131,4 +134,6 @@ class Balance:
     def _support(self, pose: Array) -> Array:
         """Return the support polygon at a pose (3,) [m] in the table frame, shape (h, 2)."""
         x, y, theta = pose.tolist()
-        return placed(support(self.cells, x, y, theta)[0], pose)
+        work = new_support_work(self.cells)
+        h, _ = support(self.cells, x, y, theta, work)
+        return placed(np.column_stack([work.hx[:h], work.hy[:h]]), pose)

@@ -23,8 +23,10 @@ from pushwise.typing import Array
 __all__ = [
     "CellsOnTable",
     "Overhang",
+    "SupportWork",
     "fall_share",
     "margins_or_falls",
+    "new_support_work",
     "overhangs",
     "support",
 ]
@@ -41,18 +43,39 @@ class CellsOnTable(NamedTuple):
     reach: float  # greatest distance of a corner from the grid's origin
 
 
-@compiled
-def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Array, bool]:
-    """Return the support polygon in the grid frame and whether all of the object is on the table.
+class SupportWork(NamedTuple):
+    """Arrays that `support` fills: the table in the grid frame, corners, and their convex hull."""
 
-    The polygon has shape (h, 2) and runs counter-clockwise; it is empty where less than a triangle
-    is on the table.
+    tx: Array  # (k,)
+    ty: Array
+    px: Array
+    py: Array
+    hx: Array  # the support polygon first
+    hy: Array
+
+
+def new_support_work(cells: CellsOnTable) -> SupportWork:
+    """Return work space for an object on a table."""
+    k = len(cells.table_x)
+    most = len(cells.corners) + k * (1 + 4 * len(cells.centres))
+    sizes = (k, k, most, most, 2 * most + 1, 2 * most + 1)
+    return SupportWork(*(np.empty(size) for size in sizes))
+
+
+@compiled
+def support(
+    cells: CellsOnTable, x: float, y: float, theta: float, work: SupportWork
+) -> tuple[int, bool]:
+    """Find the support polygon in the grid frame: the first h of (work.hx, work.hy).
+
+    It runs counter-clockwise. Returns h, zero where less than a triangle is on the table, and
+    whether all of the object is on the table.
     """
     centres, corners = cells.centres, cells.corners
     k = cells.table_x.size
     n = centres.shape[0]
-    tx = np.empty(k)
-    ty = np.empty(k)
+    tx = work.tx
+    ty = work.ty
     cos = np.cos(theta)
     sin = np.sin(theta)
     for i in range(k):
@@ -60,8 +83,8 @@ def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Arra
         dy = cells.table_y[i] - y
         tx[i] = cos * dx + sin * dy
         ty[i] = -sin * dx + cos * dy
-    px = np.empty(corners.shape[0] + k * (1 + 4 * n))
-    py = np.empty(px.size)
+    px = work.px
+    py = work.py
     p = 0
     for i in range(corners.shape[0]):
         if inside_polygon(corners[i, 0], corners[i, 1], tx, ty):
@@ -119,8 +142,8 @@ def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Arra
             px[j] = qx
             py[j] = qy
         gap = 1 if gap == 2 else int(gap / 2.2)
-    hx = np.empty(2 * p + 1)
-    hy = np.empty(hx.size)
+    hx = work.hx
+    hy = work.hy
     h = 0
     if p >= 3:
         for turn in range(2):
@@ -139,33 +162,32 @@ def support(cells: CellsOnTable, x: float, y: float, theta: float) -> tuple[Arra
             h -= 1  # the last point begins the other half
     if h < 3:
         h = 0
-    hull = np.empty((h, 2))
-    for i in range(h):
-        hull[i, 0] = hx[i]
-        hull[i, 1] = hy[i]
-    return hull, whole
+    return h, whole
 
 
 @compiled_part
-def fall_share(cells: CellsOnTable, x: float, y: float, theta: float, points: Array) -> float:
+def fall_share(
+    cells: CellsOnTable, x: float, y: float, theta: float, points: Array, work: SupportWork
+) -> float:
     """Return the share of points (s, 2) of the grid frame that are outside the support polygon."""
     _, d = nearest_feature(x, y, cells.table_x, cells.table_y)
     if -d > cells.reach:
         return 0.0
-    hull, whole = support(cells, x, y, theta)
+    h, whole = support(cells, x, y, theta, work)
     # Points are possible centres of mass: the hull of all cells contains every one.
     if whole:
         return 0.0
-    h = hull.shape[0]
+    hx = work.hx
+    hy = work.hy
     count = points.shape[0]
     out = 0
     for s in range(count):
         holds = h > 0
         for a in range(h):
             b = a + 1 if a + 1 < h else 0
-            ex = hull[b, 0] - hull[a, 0]
-            ey = hull[b, 1] - hull[a, 1]
-            if ex * (points[s, 1] - hull[a, 1]) < ey * (points[s, 0] - hull[a, 0]):
+            ex = hx[b] - hx[a]
+            ey = hy[b] - hy[a]
+            if ex * (points[s, 1] - hy[a]) < ey * (points[s, 0] - hx[a]):
                 holds = False
                 break
         if not holds:
@@ -175,35 +197,34 @@ def fall_share(cells: CellsOnTable, x: float, y: float, theta: float, points: Ar
 
 
 @compiled
-def margins_or_falls(cells: CellsOnTable, poses: Array, points: Array, fall: bool) -> Array:
-    """Return the stability margin of the first point, or the share of points that fall.
+def fill_margins_or_falls(
+    cells: CellsOnTable, poses: Array, points: Array, fall: bool, work: SupportWork, found: Array
+) -> None:
+    """Fill in the stability margin of the first point, or the share of points that fall.
 
     Args:
         cells: The object and the table.
         poses: Poses of the object [m, m, rad], shape (p, 3).
         points: Points of the grid frame [m], where the centre of mass may be, shape (s, 2).
-        fall: Whether to return the share of points outside the support polygon, instead of how far
+        fall: Whether to find the share of points outside the support polygon, instead of how far
             the first one is inside it [m], negative outside.
-
-    Returns:
-        One number per pose, shape (p,).
+        work: See `new_support_work`.
+        found: One number per pose, shape (p,).
 
     """
-    found = np.empty(poses.shape[0])
     for i in range(poses.shape[0]):
         if fall:
-            found[i] = fall_share(cells, poses[i, 0], poses[i, 1], poses[i, 2], points)
+            found[i] = fall_share(cells, poses[i, 0], poses[i, 1], poses[i, 2], points, work)
             continue
-        hull, _ = support(cells, poses[i, 0], poses[i, 1], poses[i, 2])
+        h, _ = support(cells, poses[i, 0], poses[i, 1], poses[i, 2], work)
         inside = np.inf
         outside = np.inf
-        h = hull.shape[0]
         for a in range(h):
             b = a + 1 if a + 1 < h else 0
-            ex = hull[b, 0] - hull[a, 0]
-            ey = hull[b, 1] - hull[a, 1]
-            dx = points[0, 0] - hull[a, 0]
-            dy = points[0, 1] - hull[a, 1]
+            ex = work.hx[b] - work.hx[a]
+            ey = work.hy[b] - work.hy[a]
+            dx = points[0, 0] - work.hx[a]
+            dy = points[0, 1] - work.hy[a]
             square = ex * ex + ey * ey
             inside = min(inside, (ex * dy - ey * dx) / np.sqrt(square))
             s = min(max((ex * dx + ey * dy) / square, 0.0), 1.0)
@@ -212,6 +233,12 @@ def margins_or_falls(cells: CellsOnTable, poses: Array, points: Array, fall: boo
             found[i] = -np.inf
         else:
             found[i] = inside if inside >= 0.0 else -outside
+
+
+def margins_or_falls(cells: CellsOnTable, poses: Array, points: Array, fall: bool) -> Array:
+    """Return what `fill_margins_or_falls` finds for poses (p, 3), shape (p,)."""
+    found = np.empty(len(poses))
+    fill_margins_or_falls(cells, poses, points, fall, new_support_work(cells), found)
     return found
 
 

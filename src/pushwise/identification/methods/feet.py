@@ -21,6 +21,7 @@ import numpy as np
 from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import signed_area
+from pushwise.geometry.se2 import se2
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.methods.task import Task
 from pushwise.identification.methods.tempering import tempered
@@ -245,10 +246,18 @@ class ThreeFeet:
             finger.radius,
             finger.friction,
             finger.height,
-            DEEPEST if problem.calibrates else 0.5 * finger.radius,
-            calibration.touching,
         )
-        ends = prepared.ends(fingers, calibration.pose(self.pose))
+        poses = calibration.pose(self.pose)
+        deepest = DEEPEST if problem.calibrates else 0.5 * finger.radius
+        share = np.clip(self.first / (self.first - self.last), 0.0, 1.0)
+        tips = (begin + share[:, None] * self.travel).tolist()
+        for pose, (x, y) in zip(poses, tips, strict=True):
+            met = prepared.finger_gap(se2(*pose.tolist()), x, y, finger.radius)
+            if met.gap < -deepest:
+                return None
+            if met.gap < 0.0 or (calibration.touching and met.gap < deepest):
+                pose[:2] += met.gap * np.array(met.normal)
+        ends = prepared.ends(fingers, poses)
         return None if ends is None else calibration.tracked(ends)
 
     def mean(self, points: Array) -> Array:

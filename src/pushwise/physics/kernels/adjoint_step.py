@@ -78,7 +78,12 @@ class Retraced(NamedTuple):
 
 @compiled_part
 def state_at(track: Track, k: int) -> State:
-    """Return pose and twist at instant k of a track, as a step starts from them."""
+    """Return pose, twist and last force at instant k of a track, as a step starts from them."""
+    fx = fy = 0.0
+    if k > 0:
+        h = track.t[k] - track.t[k - 1]
+        fx = track.impulse[k - 1, 0] / h
+        fy = track.impulse[k - 1, 1] / h
     return State(
         x=track.pose[k, 0],
         y=track.pose[k, 1],
@@ -89,6 +94,8 @@ def state_at(track: Track, k: int) -> State:
         mode=SEPARATE,
         first=-1,
         second=-1,
+        fx=fx,
+        fy=fy,
     )
 
 
@@ -108,7 +115,7 @@ def retrace(
         fx=track.impulse[k, 0],
         fy=track.impulse[k, 1],
     )
-    setup = set_up(body, ground, action, s, track, k, track.t[k + 1], work)
+    setup = set_up(body, ground, action, s, track.t[k], track.t[k + 1], work)
     at = energy(setup.problem, touch.vx, touch.vy, touch.w)
     return Retraced(state=s, setup=setup, touch=touch, energy=at)
 

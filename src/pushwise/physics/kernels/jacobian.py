@@ -12,6 +12,8 @@ second moment about the grid origin (grid frame), and (x, y, theta) the pose at 
 object must be fully supported, each cell by its own weight.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
@@ -26,6 +28,29 @@ from pushwise.typing import Array
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
 EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
 STATE = 6  # numbers of a state; the two of an impulse follow
+
+
+class JacobianWork(NamedTuple):
+    """What the steps of a Jacobian fill again and again."""
+
+    forward: Work
+    load_bar: Array  # derivatives in the tilted and in the resting friction loads, shape (Q,)
+    c_bar: Array
+    # Derivatives in z of state and mean force, before and after a step, shape (8, P): with a
+    # tilting load a step depends on the force of the one before.
+    state: Array
+    new: Array
+
+
+def new_jacobian_work(body: Body, parameters: int) -> JacobianWork:
+    """Return work space for a Jacobian in some parameters."""
+    return JacobianWork(
+        forward=new_work(body),
+        load_bar=np.zeros(body.bx.size),
+        c_bar=np.zeros(body.bx.size),
+        state=np.zeros((STATE + 2, parameters)),
+        new=np.zeros((STATE + 2, parameters)),
+    )
 
 
 @compiled_part
@@ -43,16 +68,9 @@ def _fill_row(
     action: Action,
     step: Retraced,
     row: int,
-    state: Array,
-    work: Work,
-    load_bar: Array,
-    c_bar: Array,
-    new: Array,
+    work: JacobianWork,
 ) -> None:
-    """Fill a row of `new` (8, P): the derivatives in z of one number of the state after a step.
-
-    state (8, P): those of the state before, and of the mean force in the step before.
-    """
+    """Fill a row of `work.new`: the derivatives in z of one number of the state after a step."""
     one = StateBar(
         x=1.0 if row == 0 else 0.0,
         y=1.0 if row == 1 else 0.0,
@@ -62,7 +80,10 @@ def _fill_row(
         w=1.0 if row == 5 else 0.0,
     )
     f_bar = ForceBar(x=1.0 if row == 6 else 0.0, y=1.0 if row == 7 else 0.0)
-    d = step_adjoint(body, action, step, one, f_bar, work, load_bar, c_bar)
+    c_bar = work.c_bar
+    d = step_adjoint(body, action, step, one, f_bar, work.forward, work.load_bar, c_bar)
+    state = work.state
+    new = work.new
     P = new.shape[1]
     n = P - EXTRA
     for j in range(P):
@@ -91,7 +112,13 @@ def _fill_row(
 
 @compiled
 def roll_jacobian(
-    body: Body, ground: Ground, action: Action, track: Track, poses: Array, impulses: Array
+    body: Body,
+    ground: Ground,
+    action: Action,
+    track: Track,
+    poses: Array,
+    impulses: Array,
+    work: JacobianWork,
 ) -> None:
     """Differentiate all poses of a track, and its impulses if there is room for them.
 
@@ -101,20 +128,10 @@ def roll_jacobian(
     n = P - EXTRA
     T = track.mode.shape[0]
     with_impulse = impulses.shape[0] > 0
-    work = new_work(body)
-    rest_load(body, ground, work)
-    c_bar = np.empty(work.c.size)
-    load_bar = np.empty(work.c.size)
-    for q in range(work.c.size):
-        c_bar[q] = 0.0
-        load_bar[q] = 0.0
-    # Of the state, and of the mean force: with a tilting load a step depends on the one before.
-    state = np.empty((STATE + 2, P))
-    new = np.empty((STATE + 2, P))
+    rest_load(body, ground, work.forward)
+    state = work.state
+    new = work.new
     for j in range(P):
-        for i in range(STATE + 2):
-            state[i, j] = 0.0
-            new[i, j] = 0.0
         for i in range(3):
             poses[0, i, j] = 0.0
     for i in range(3):
@@ -130,9 +147,9 @@ def roll_jacobian(
                     impulses[k, 0, j] = 0.0
                     impulses[k, 1, j] = 0.0
         else:
-            step = retrace(body, ground, action, track, k, work)
+            step = retrace(body, ground, action, track, k, work.forward)
             for row in range(rows):
-                _fill_row(body, action, step, row, state, work, load_bar, c_bar, new)
+                _fill_row(body, action, step, row, work)
             h = track.t[k + 1] - track.t[k]
             for j in range(P):
                 for i in range(STATE):

@@ -71,13 +71,16 @@ def find_support(
 
 
 @compiled_part
-def find_load(body: Body, ground: Ground, supported: Flags, N: Array) -> bool:
-    """Fill the normal loads N (Q,) of the supported points; False when the object tips."""
+def find_load(body: Body, ground: Ground, supported: Flags, pressing: Flags, N: Array) -> bool:
+    """Fill the normal loads N (Q,) of the supported points; False when the object tips.
+
+    pressing: filled in, shape (Q,), unless every cell carries its own weight.
+    """
     whole = ground.own
     for q in range(N.size):
         N[q] = ground.base[q]
         whole = whole and supported[q]
-    return whole or spread(body, ground.base, supported, N)
+    return whole or spread(body, ground.base, supported, pressing, N)
 
 
 @compiled_part
@@ -134,11 +137,11 @@ def _moments(body: Body, pressing: Flags) -> Moments:
 
 
 @compiled_part
-def spread(body: Body, base: Array, supported: Flags, N: Array) -> bool:
+def spread(body: Body, base: Array, supported: Flags, pressing: Flags, N: Array) -> bool:
     """Fill ``N`` (Q,) [N] with the loads of the supported points; False when the object tips.
 
-    base: own weights [N], shape (Q,). ``alpha`` minimises a convex function,
-    ``1/2 sum N_q^2 - W . alpha``: Newton.
+    base: own weights [N], shape (Q,); pressing: which points press, filled in. ``alpha`` minimises
+    a convex function, ``1/2 sum N_q^2 - W . alpha``: Newton.
     """
     if not _carried(body, supported):
         return False
@@ -153,7 +156,6 @@ def spread(body: Body, base: Array, supported: Flags, N: Array) -> bool:
     for q in range(N.size):
         extent = max(extent, np.hypot(body.bx[q], body.by[q]))
     value = np.inf
-    pressing = np.empty(N.size, np.bool_)
     for iteration in range(200):
         a = 1.0
         while True:
@@ -206,7 +208,13 @@ class WeightBar(NamedTuple):
 
 @compiled_part
 def load_adjoint(
-    body: Body, ground: Ground, supported: Flags, N: Array, c_bar: Array, friction_bar: Array
+    body: Body,
+    ground: Ground,
+    supported: Flags,
+    pressing: Flags,
+    N: Array,
+    c_bar: Array,
+    friction_bar: Array,
 ) -> WeightBar:
     """Turn the derivative in the friction loads, c_bar (Q,), into that in own weights, in place.
 
@@ -221,7 +229,6 @@ def load_adjoint(
     if whole:
         return WeightBar(m=0.0, cx=0.0, cy=0.0, ok=True)
     # Spread: N = base + s . (1, x, y) where it presses, s from the balance of force and moments.
-    pressing = np.empty(N.size, np.bool_)
     r0 = r1 = r2 = 0.0
     for q in range(N.size):
         pressing[q] = N[q] > 0.0

@@ -25,7 +25,7 @@ from pushwise.physics.kernels.substep import (
     step_problem,
 )
 from pushwise.physics.kernels.tilt import LEVEL, Tilt, tilt_of, tilted
-from pushwise.physics.kernels.track import Track, new_track, resized, write_instant
+from pushwise.physics.kernels.track import Track, write_instant
 from pushwise.typing import Array, Flags
 
 # How a rollout ended. Plain integers because compiled code carries them; `Ending` names them.
@@ -33,6 +33,7 @@ DONE = 0
 TIPPED = 1
 STARTED_INSIDE = 2
 NO_SOLUTION = 3
+FULL = 4  # the track has no room for another step
 
 DIVISIONS = 4096  # the shortest step tried is dt over this
 SETTLE_LIMIT = 5.0  # s; how long after the push an object may keep sliding
@@ -60,22 +61,20 @@ class Work(NamedTuple):
     rx: Array  # friction points of the step
     ry: Array
     supported: Flags  # which of them are on the table
+    pressing: Flags  # which of them press on it
     N: Array  # normal loads [N]
     c: Array  # friction loads of the object at rest [N]
     load: Array  # friction loads as the last force of the finger shifts them [N]
 
 
-@compiled_part
 def new_work(body: Body) -> Work:
     """Return work space for an object that is fully supported."""
     Q = body.bx.size
-    supported = np.empty(Q, np.bool_)
-    for q in range(Q):
-        supported[q] = True
     return Work(
         rx=np.empty(Q),
         ry=np.empty(Q),
-        supported=supported,
+        supported=np.ones(Q, np.bool_),
+        pressing=np.empty(Q, np.bool_),
         N=np.empty(Q),
         c=np.empty(Q),
         load=np.empty(Q),
@@ -155,7 +154,7 @@ def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
 @compiled_part
 def rest_load(body: Body, ground: Ground, work: Work) -> bool:
     """Fill the loads N and c of the supported points; False when the object tips."""
-    standing = find_load(body, ground, work.supported, work.N)
+    standing = find_load(body, ground, work.supported, work.pressing, work.N)
     for q in range(work.N.size):
         work.c[q] = ground.mu[q] * work.N[q]
     return standing
@@ -185,27 +184,20 @@ def set_up(
     ground: Ground,
     action: Action,
     s: State,
-    track: Track,
-    k: int,
+    begin: float,
     end: float,
     work: Work,
 ) -> StepSetup:
-    """Describe step k from state s to the time `end`; the loads at rest are in `work`.
+    """Describe a step from state s; the loads at rest are in `work`.
 
     The force that tilts the load is the finger's mean force in the step before.
     """
-    begin = track.t[k]
     h = end - begin
-    fx = fy = 0.0
-    if k > 0:
-        before = begin - track.t[k - 1]
-        fx = track.impulse[k - 1, 0] / before
-        fy = track.impulse[k - 1, 1] / before
     drive = drive_between(action, begin, end)
     load = work.c
     tilt = LEVEL
     if action.height > 0.0:
-        tilt = tilt_of(body, work.c, action.height, fx, fy, mid_pose(s, h))
+        tilt = tilt_of(body, work.c, action.height, s.fx, s.fy, mid_pose(s, h))
         tilted(body, work.c, tilt, work.load)
         load = work.load
     problem = step_problem(body, s, drive, ground.board, h, load, work.rx, work.ry)
@@ -241,14 +233,14 @@ def finished(body: Body, clock: Clock, now: float, s: State) -> bool:
 
 
 @compiled
-def roll(body: Body, ground: Ground, action: Action, s: State, clock: Clock) -> tuple[int, Track]:
-    """Simulate from t = 0 and state s: ``(how it ended, track)``.
+def roll(
+    body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
+) -> tuple[int, int]:
+    """Simulate from t = 0 and state s: ``(how it ended, number of steps in the track)``.
 
     On an ending other than ``DONE`` the last instant is where it happened.
     """
-    room = int(clock.until / clock.dt) + 64
-    track = new_track(room)
-    work = new_work(body)
+    room = track.mode.shape[0]
     find_support(body, ground, s.x, s.y, s.th, work.supported)
     ending = DONE if rest_load(body, ground, work) else TIPPED
     now = 0.0
@@ -273,7 +265,7 @@ def roll(body: Body, ground: Ground, action: Action, s: State, clock: Clock) -> 
             if changes_support(body, ground, s, h, work) and not rest_load(body, ground, work):
                 ending = TIPPED
                 break
-            setup = set_up(body, ground, action, s, track, steps, end, work)
+            setup = set_up(body, ground, action, s, now, end, work)
             holds, after, touch = advance(body, s, setup.drive, setup.problem)
             if not holds:
                 h *= 0.5
@@ -281,11 +273,11 @@ def roll(body: Body, ground: Ground, action: Action, s: State, clock: Clock) -> 
                     ending = NO_SOLUTION
                 continue
             if steps == room:
-                room *= 2
-                track = resized(track, steps, room)
+                ending = FULL
+                break
             s = after
             now = end
             write_step(track, steps, body, s, setup.drive, touch)
             steps += 1
             write_instant(track, steps, now, s, setup.drive.bx, setup.drive.by)
-    return ending, resized(track, steps, steps)
+    return ending, steps

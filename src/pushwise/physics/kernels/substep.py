@@ -44,7 +44,7 @@ GAP_TOLERANCE = 1e-5  # m; a step that would misplace the object by more is divi
 
 
 class State(NamedTuple):
-    """Pose, twist and how the finger touched last."""
+    """Pose, twist, how the finger touched last and with which mean force [N]."""
 
     x: float
     y: float
@@ -55,6 +55,8 @@ class State(NamedTuple):
     mode: int
     first: int  # outline features touched, -1 for none
     second: int
+    fx: float
+    fy: float
 
 
 class Drive(NamedTuple):
@@ -183,6 +185,8 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
         mode=touch.mode,
         first=touch.first,
         second=touch.second,
+        fx=touch.fx / dt,
+        fy=touch.fy / dt,
     )
 
 

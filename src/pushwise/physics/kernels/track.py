@@ -22,7 +22,6 @@ class Track(NamedTuple):
     mode: Integers  # (T, 3): mode and touched outline features
 
 
-@compiled_part
 def new_track(steps: int) -> Track:
     """Return a track with room for some steps."""
     return Track(
@@ -37,25 +36,19 @@ def new_track(steps: int) -> Track:
     )
 
 
-@compiled_part
-def resized(track: Track, steps: int, room: int) -> Track:
-    """Return the first steps of a track in one that has room for `room` of them."""
-    new = new_track(room)
-    for k in range(steps + 1):
-        new.t[k] = track.t[k]
-        for i in range(3):
-            new.pose[k, i] = track.pose[k, i]
-            new.twist[k, i] = track.twist[k, i]
-        for i in range(2):
-            new.finger[k, i] = track.finger[k, i]
-    for k in range(steps):
-        for i in range(3):
-            new.mid[k, i] = track.mid[k, i]
-            new.mode[k, i] = track.mode[k, i]
-        for i in range(2):
-            new.impulse[k, i] = track.impulse[k, i]
-            new.contact[k, i] = track.contact[k, i]
-    return new
+def first_steps(track: Track, steps: int) -> Track:
+    """Return the first steps of a track."""
+    instants = steps + 1
+    return Track(
+        t=track.t[:instants],
+        pose=track.pose[:instants],
+        twist=track.twist[:instants],
+        finger=track.finger[:instants],
+        mid=track.mid[:steps],
+        impulse=track.impulse[:steps],
+        contact=track.contact[:steps],
+        mode=track.mode[:steps],
+    )
 
 
 @compiled_part

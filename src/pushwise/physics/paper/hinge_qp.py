@@ -10,7 +10,7 @@ method with a line search has nothing to hold on to; an interior point method do
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_part
+from pushwise.compilation import compiled_allocating, compiled_part
 from pushwise.physics.kernels.linear import (
     Lower,
     Symmetric,
@@ -40,7 +40,7 @@ _DEPENDENT = 1e-12
 _STRONGEST = 1e6
 
 
-@compiled
+@compiled_allocating
 def minimise_hinges(
     rows: Array, bounds: Array, A: Array, momentum: Array
 ) -> tuple[Array, Array, int]:
@@ -96,7 +96,7 @@ def minimise_hinges(
     return v, lam, status
 
 
-@compiled_part
+@compiled_allocating
 def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     """Mehrotra's predictor-corrector method for A = I, |p| = 1 and unit rows, O(Q) an iteration.
 
@@ -167,7 +167,7 @@ def _interior_point(a: Array, b: Array, p: Array) -> tuple[Array, Array, int]:
     return best_w, lam, CONVERGED if best < 1e-9 else FAILED
 
 
-@compiled_part
+@compiled_allocating
 def _newton_step(
     L: Lower, a: Array, residual: Array, W: Array, z: Array, target: float, dz: Array
 ) -> Array:
@@ -214,7 +214,7 @@ def _room(z: Array, dz: Array) -> float:
     return float(alpha)
 
 
-@compiled_part
+@compiled_allocating
 def _solve_for_kinds(
     a: Array, b: Array, p: Array, kind: Kinds, z: Array
 ) -> tuple[Array, Array, bool]:
@@ -276,7 +276,7 @@ def _solve_for_kinds(
     return w, out, max(abs(residual[0]), abs(residual[1]), abs(residual[2])) < _TOLERANCE
 
 
-@compiled_part
+@compiled_allocating
 def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
     """Orthonormal basis of the kinks' rows, shape (3, 3) with zeros below the rank, and the rank.
 
@@ -303,7 +303,7 @@ def _kink_basis(a: Array, kind: Kinds) -> tuple[Array, int]:
     return B, 3
 
 
-@compiled_part
+@compiled_allocating
 def _subtract_rows(x: Array, B: Array, rank: int) -> None:
     """Project x off the rows of B in place; twice, because once leaves rounding along them."""
     for _ in range(2):

@@ -6,18 +6,19 @@ cell, so there is no finger and no contact.
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_part
+from pushwise.compilation import compiled, compiled_allocating
 from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.load import Body, Ground, find_support
 from pushwise.physics.kernels.rollout import (
     DONE,
+    FULL,
     NO_SOLUTION,
     TIPPED,
     Action,
     Clock,
+    Work,
     changes_support,
     finished,
-    new_work,
     next_goal,
     rest_load,
     set_up,
@@ -25,15 +26,15 @@ from pushwise.physics.kernels.rollout import (
 )
 from pushwise.physics.kernels.step import StepProblem
 from pushwise.physics.kernels.substep import State, moved
-from pushwise.physics.kernels.track import Track, new_track, resized, write_instant
+from pushwise.physics.kernels.track import Track, write_instant
 from pushwise.physics.paper.hinge_qp import FAILED
 from pushwise.physics.paper.lagged_step import friction_directions, lagged_twist
 
 __all__ = ["roll_lagged"]
 
 
-@compiled_part
-def _lagged_touch(p: StepProblem) -> tuple[bool, Touch]:
+@compiled_allocating
+def _lagged_twist(p: StepProblem) -> tuple[bool, float, float, float]:
     """Return the twist at the end of a step with friction against the arriving motion."""
     A = np.array([[p.m, 0.0, -p.sy], [0.0, p.m, p.sx], [-p.sy, p.sx, p.J]])
     u = np.array([p.ux, p.uy, p.uw])
@@ -44,18 +45,15 @@ def _lagged_touch(p: StepProblem) -> tuple[bool, Touch]:
     without = np.column_stack((free[0] - free[2] * p.ry, free[1] + free[2] * p.rx))
     directions = friction_directions(arriving, without)
     v, _, status = lagged_twist(offsets, directions, p.c * p.dt, A, momentum)
-    touch = Touch(mode=SEPARATE, first=-1, second=-1, vx=v[0], vy=v[1], w=v[2], fx=0.0, fy=0.0)
-    return status != FAILED, touch
+    return status != FAILED, v[0], v[1], v[2]
 
 
 @compiled
 def roll_lagged(
-    body: Body, ground: Ground, action: Action, s: State, clock: Clock
-) -> tuple[int, Track]:
-    """Simulate a force on a cell from t = 0 and state s: ``(how it ended, track)``."""
-    room = int(clock.until / clock.dt) + 64
-    track = new_track(room)
-    work = new_work(body)
+    body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
+) -> tuple[int, int]:
+    """Simulate a force on a cell from t = 0 and state s, as `roll` does."""
+    room = track.mode.shape[0]
     find_support(body, ground, s.x, s.y, s.th, work.supported)
     ending = DONE if rest_load(body, ground, work) else TIPPED
     now = 0.0
@@ -72,17 +70,18 @@ def roll_lagged(
         if changes_support(body, ground, s, end - now, work) and not rest_load(body, ground, work):
             ending = TIPPED
             break
-        setup = set_up(body, ground, action, s, track, steps, end, work)
-        holds, touch = _lagged_touch(setup.problem)
+        setup = set_up(body, ground, action, s, now, end, work)
+        holds, vx, vy, w = _lagged_twist(setup.problem)
         if not holds:
             ending = NO_SOLUTION
             break
         if steps == room:
-            room *= 2
-            track = resized(track, steps, room)
+            ending = FULL
+            break
+        touch = Touch(mode=SEPARATE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0)
         s = moved(body, s, setup.problem, touch)
         now = end
         write_step(track, steps, body, s, setup.drive, touch)
         steps += 1
         write_instant(track, steps, now, s, 0.0, 0.0)
-    return ending, resized(track, steps, steps)
+    return ending, steps

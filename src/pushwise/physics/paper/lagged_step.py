@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled
+from pushwise.compilation import compiled_allocating
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.paper.hinge_qp import minimise_hinges
 from pushwise.typing import Array
@@ -76,7 +76,7 @@ class LaggedSolution(NamedTuple):
     """What was solved."""
 
 
-@compiled
+@compiled_allocating
 def friction_directions(velocities: Array, free: Array) -> Array:
     """Directions of motion that friction opposes, unit or zero, shape (Q, k).
 
@@ -96,7 +96,7 @@ def friction_directions(velocities: Array, free: Array) -> Array:
     return d
 
 
-@compiled
+@compiled_allocating
 def lagged_twist(
     offsets: Array, directions: Array, bounds: Array, A: Array, momentum: Array
 ) -> tuple[Array, Array, int]:
