@@ -36,7 +36,9 @@ from pushwise.planning.contact_search import SEARCHES
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.goals import choose_goal
 from pushwise.planning.options import PlanOptions
+from pushwise.planning.path import find_path
 from pushwise.planning.plan import plan
+from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
 from pushwise.records.record import Noise
 from pushwise.shape.grid import CellGrid
@@ -107,14 +109,16 @@ def rows_of(setting: Row) -> list[Row]:
 
 @cache
 def _warm_up() -> None:
-    """Plan around a small wall, so that the first plan is timed like those after it."""
+    """Look for a path and for pushes once, so that the first plan is timed like those after it."""
     grid = CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
     belief = Belief.certain(ObjectModel(grid, np.full(4, 0.1), 0.3))
     wall = [(0.2, -0.2), (0.25, -0.2), (0.25, 0.2), (0.2, 0.2)]
-    for method in SEARCHES:
-        options = PlanOptions(method=method, time_limit=60.0)
-        table = Table.rectangle(1.4, 1.2)
-        plan(belief, (0, 0, 0), (0.45, 0, 0), table, obstacles=[wall], options=options)
+    free = FreeSpace(Balance(belief, Table.rectangle(1.2, 1.0)), [wall])
+    start, goal = np.zeros(3), np.array([0.3, 0.0, 0.0])
+    find_path(free, start, goal, time_limit=60.0)
+    pusher = Pusher(free, Finger(), goal)
+    for search in SEARCHES.values():
+        search(pusher, start, goal)
 
 
 def _ideal(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
