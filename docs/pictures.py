@@ -27,7 +27,7 @@ def same_load() -> None:
     other = pw.ObjectModel(hammer.grid, hammer.mass / factor, hammer.friction * factor)
     figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     for panel, speed in zip(panels, (0.1, 1.5), strict=True):
-        push = pw.Push(start=(0.08, -0.1), velocity=(0.0, speed), duration=0.2 / speed)
+        push = pw.Push.line(start=(0.08, -0.1), velocity=(0.0, speed), duration=0.2 / speed)
         panel.fill(*(1e3 * hammer.grid.outline.T), color="0.93")
         for model, colour, style, name in (
             (hammer, COLOURS[0], "-", "one hammer"),

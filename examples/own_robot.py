@@ -22,7 +22,7 @@ class FakeArm:
 
     def sweep(self, start, velocity, duration) -> None:
         """Lower the finger at `start`, move it, and lift it."""
-        self._table.push(pw.Push(start, velocity, duration))
+        self._table.push(pw.Push.line(start, velocity, duration))
 
     def wait_for_a_person(self) -> None:
         """Wait until the object is back at its place."""

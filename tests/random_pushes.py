@@ -70,4 +70,4 @@ def random_push(
         if nearest_feature(x, y, ox, oy)[1] >= finger.radius + clearance:
             break
         back += 1e-3
-    return Push(point - back * heading, speed * heading, (back + length) / speed)
+    return Push.line(point - back * heading, speed * heading, (back + length) / speed)

@@ -84,7 +84,7 @@ def test_board_turned_with_everything_on_it() -> None:
         path = simulate(model, push, physics=Physics(anisotropy=A))
         other = simulate(
             model,
-            Push(R @ push.start, R @ push.velocity, push.duration),
+            Push.line(R @ push.start, R @ push.velocity, push.duration),
             (0.0, 0.0, th),
             physics=Physics(anisotropy=R @ A @ R.T),
         )
@@ -108,7 +108,7 @@ def test_identified_with_the_matrix_given() -> None:
         push = random_push(rng, truth, Finger(), length=0.05, speed=0.05)
         th = rng.uniform(-3.0, 3.0)
         R = turned(th)
-        push = Push(R @ push.start, R @ push.velocity, push.duration)
+        push = Push.line(R @ push.start, R @ push.velocity, push.duration)
         t = np.linspace(0.0, push.duration, 6)
         pose = simulate(truth, push, (0.0, 0.0, th), physics=Physics(anisotropy=A)).pose_at(t)
         records.append(PushRecord(push, t, pose))

@@ -10,7 +10,7 @@ from pushwise.geometry.polygon import placed
 pytest.importorskip("pybullet")
 
 HAMMER = pw.objects.load("hammer")
-PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
+PUSH = pw.Push.line((0.1, -0.03), (0.0, 0.1), 2.0)
 
 
 @pytest.mark.slow
@@ -32,14 +32,14 @@ def test_a_push_moves_the_hammer_and_repeats(body: str) -> None:
 def test_a_compound_has_all_its_boxes() -> None:
     """Stand still with more cells than Bullet's own call for compounds takes."""
     world = pw.worlds.Bullet(HAMMER, body="compound", pose=(0.1, 0.05, 0.3))
-    record = world.push(pw.Push((-0.4, -0.3), (0.1, 0.0), 0.1))
+    record = world.push(pw.Push.line((-0.4, -0.3), (0.1, 0.0), 0.1))
     assert record.pose[-1] == pytest.approx([0.1, 0.05, 0.3], abs=1e-4)
 
 
 def test_an_object_pushed_off_the_table_falls() -> None:
     """Tell when the hammer tips over the edge."""
     world = pw.worlds.Bullet(HAMMER, pose=(0.45, 0.0, 0.0), body="compound")
-    assert world.push(pw.Push((0.26, 0.0), (0.1, 0.0), 3.0)).fell
+    assert world.push(pw.Push.line((0.26, 0.0), (0.1, 0.0), 3.0)).fell
 
 
 @pytest.mark.slow
@@ -47,8 +47,8 @@ def test_an_object_pushed_off_the_table_falls() -> None:
     "push",
     [
         PUSH,
-        pw.Push((0.19, 0.006), (-0.1, 0.0), 2.0),
-        pw.Push((-0.02, 0.03), (0.0, -0.1), 2.0),
+        pw.Push.line((0.19, 0.006), (-0.1, 0.0), 2.0),
+        pw.Push.line((-0.02, 0.03), (0.0, -0.1), 2.0),
     ],
 )
 def test_the_kuka_pushes_as_the_bare_finger_does(push: pw.Push) -> None:
@@ -65,7 +65,7 @@ def test_a_push_out_of_reach_is_refused_before_it_starts() -> None:
     """Say where the arm cannot go, and leave the object alone."""
     world = pw.worlds.Bullet(HAMMER, robot="kuka")
     with pytest.raises(PushwiseError, match=r"the Kuka cannot reach \(0.400, 0.300\) m"):
-        world.push(pw.Push((0.4, 0.3), (0.0, -0.1), 1.0))
+        world.push(pw.Push.line((0.4, 0.3), (0.0, -0.1), 1.0))
     assert world.observe().pose.tolist() == [0, 0, 0]
 
 

@@ -40,10 +40,10 @@ def _records(count: int, calibration: Calibration, seed: int) -> list[PushRecord
         pose = np.array([*rng.uniform(-0.1, 0.1, 2), rng.uniform(-np.pi, np.pi)])
         world = np.array([[np.cos(pose[2]), -np.sin(pose[2])], [np.sin(pose[2]), np.cos(pose[2])]])
         start = pose[:2] + world @ (touched - (FINGER.radius + 1e-9) * inward)
-        push = Push(start, 0.02 * world @ turn @ inward, 1.5)
+        push = Push.line(start, 0.02 * world @ turn @ inward, 1.5)
         end = simulate(model, push, pose=pose, finger=FINGER, until=1.5).pose[-1]
         seen = calibration.tracked(np.array([pose, end]))
-        said = Push(push.start - calibration.offset(push), push.velocity, push.duration)
+        said = Push.line(push.start - calibration.offset(push), push.velocity, push.duration)
         records.append(PushRecord(said, [0.0, 1.5], seen))
     return records
 

@@ -74,7 +74,9 @@ def test_a_push_through_balance_keeps_from_obstacles_it_may_swing_into() -> None
     for name, candidate in (("bold", bold), ("careful", tried)):
         push = tool.push(np.zeros(3), candidate)
         paths = [
-            pw.simulate(bar, pw.Push(push.start + np.array([0.0, y]), push.velocity, push.duration))
+            pw.simulate(
+                bar, pw.Push.line(push.start + np.array([0.0, y]), push.velocity, push.duration)
+            )
             for y in (-0.002, 0.0, 0.002)
         ]
         hits[name] = [bool(free(path.pose).all()) for path in paths]
@@ -152,7 +154,7 @@ def test_the_finger_walks_round_the_object() -> None:
     wall = [(-0.3, -0.3), (-0.15, -0.3), (-0.15, 0.3), (-0.3, 0.3)]
     tool = pusher(SQUARE, wall)
     tool.place = np.array([0.11, 0.0])
-    way = tool.approach_to(np.zeros(3), pw.Push((0.0, -0.113), (0.0, 0.1), 1.0))
+    way = tool.approach_to(np.zeros(3), pw.Push.line((0.0, -0.113), (0.0, 0.1), 1.0))
     assert way is not None
     assert way[0] == pytest.approx(tool.place)
     assert way[-1] == pytest.approx([0.0, -0.113])
@@ -164,7 +166,7 @@ def test_the_finger_walks_round_the_object() -> None:
     near = [(-0.3, -0.3), (-0.118, -0.3), (-0.118, 0.3), (-0.3, 0.3)]
     tight = pusher(SQUARE, near)
     tight.place = np.array([0.11, 0.0])
-    assert tight.approach_to(np.zeros(3), pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
+    assert tight.approach_to(np.zeros(3), pw.Push.line((-0.112, 0.0), (0.1, 0.0), 1.0)) is None
 
 
 @pytest.mark.parametrize("method", SEARCHES)

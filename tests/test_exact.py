@@ -68,7 +68,7 @@ def test_off_centre_square_turns_at_the_exact_rate(cells: int, points: int, rel:
     """Push a square 30 mm off centre with a sticking finger: -0.20983 rad/s at first."""
     # Friction is made so strong that inertia does not show; its size does not matter otherwise.
     square = uniform(SQUARE, 0.2 / cells, 1.0, 5e5)
-    push = Push(start=(-0.11, 0.03), velocity=(0.1, 0.0), duration=0.1)
+    push = Push.line(start=(-0.11, 0.03), velocity=(0.1, 0.0), duration=0.1)
     path = simulate(
         square, push, finger=Finger(0.01, 10.0), until=1e-4, physics=Physics(dt=1e-4, points=points)
     )
@@ -95,7 +95,7 @@ def test_three_feet_match_a_root_finder(height: float, finger_friction: float, m
     model = ObjectModel(grid, mass, friction)
     load = (friction * mass * GRAVITY)[near]
     speed, dt = 0.05, 1e-4
-    push = Push(start=(-0.1, height), velocity=(speed, 0.0), duration=1.0)
+    push = Push.line(start=(-0.1, height), velocity=(speed, 0.0), duration=1.0)
     finger = Finger(0.01, finger_friction)
     path = simulate(model, push, finger=finger, until=dt, physics=Physics(dt=dt, points=1))
     assert path.mode[0] == mode

@@ -30,7 +30,7 @@ def _records(count: int, seed: int, noise: float = 0.0) -> list[pw.PushRecord]:
         a, b = GRID.outline[k % 3], GRID.outline[(k + 1) % 3]
         inward = np.array([a[1] - b[1], b[0] - a[0]]) / np.hypot(*(b - a))
         start = a + rng.uniform(0.15, 0.85) * (b - a) - (FINGER.radius + 1e-9) * inward
-        push = pw.Push(start, 0.02 * inward, 1.5)
+        push = pw.Push.line(start, 0.02 * inward, 1.5)
         end = pw.simulate(model, push, finger=FINGER, until=1.5).pose[-1]
         end = end + noise * off.standard_normal(3) * (1.0, 1.0, 10.0)
         records.append(pw.PushRecord(push, [0.0, 1.5], np.array([np.zeros(3), end])))

@@ -90,7 +90,7 @@ def test_a_plan_is_drawn_from_light_to_dark() -> None:
     model = pw.objects.load("box").model
     table = pw.Table.rectangle(1.2, 1.0)
     obstacle = np.array([(0.4, 0.3), (0.5, 0.3), (0.5, 0.4)])
-    push = pw.Push((-0.2, 0.0), (0.1, 0.0), 2.0)
+    push = pw.Push.line((-0.2, 0.0), (0.1, 0.0), 2.0)
     poses = np.array([(0.0, 0.0, 0.0), (0.1, 0.0, 0.3)])
     way = np.array([(-0.3, 0.2), (-0.2, 0.0)])
     plan = pw.Plan((push,), (way,), poses, np.zeros((2, 3)), poses, 0.0, 1, 0.1)

@@ -126,7 +126,7 @@ def learned(thing: pw.ObjectModel | pw.objects.Thing) -> pw.Belief:
         (0.05, 0.06, -0.1),
     ):
         world.reset(0)
-        records.append(world.push(pw.Push((x, y), (0.0, speed), 1.0)))
+        records.append(world.push(pw.Push.line((x, y), (0.0, speed), 1.0)))
     return pw.identify(HAMMER.grid, records).belief
 
 

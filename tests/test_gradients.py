@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from pushwise import CellGrid, Finger, ForcePush, ObjectModel, Physics, Push, Table
-from pushwise.physics.prepared import Action, Clock, Ending, PreparedObject, Track, action_of
+from pushwise.physics.prepared import (
+    Action,
+    Ending,
+    PreparedObject,
+    Track,
+    action_of,
+    clock_of,
+)
 from pushwise.physics.simulate import Mode
 from random_pushes import library_model, random_blob, random_push
 
@@ -34,7 +41,7 @@ class Case:
     def track(self) -> Track | None:
         """Roll out; None when the object tips."""
         assert self.physics.dt is not None
-        clock = Clock(dt=self.physics.dt, until=self.until, settle=False)
+        clock = clock_of(self.action, self.physics.dt, self.until, settle=False)
         ending, track = self.prepared.roll(self.action, self.pose, clock, self.twist)
         return track if ending is Ending.DONE else None
 
@@ -67,7 +74,9 @@ def moved(case: Case, name: str, by: Array) -> Case:
         return replace(case, push=ForcePush(push.cell, push.force + by, push.duration))
     assert isinstance(push, Push)
     start = push.start + by * (name == "start")
-    return replace(case, push=Push(start, push.velocity + by * (name == "velocity"), push.duration))
+    return replace(
+        case, push=Push.line(start, push.velocity + by * (name == "velocity"), push.duration)
+    )
 
 
 def worst_error(case: Case, rng: np.random.Generator) -> float | None:
@@ -197,7 +206,7 @@ def test_one_step(kind: str) -> None:
                 dt = track.t[k + 1] - track.t[k]
                 push = case.push
                 assert isinstance(push, Push)
-                later = Push(track.finger[k], push.velocity, push.duration)
+                later = Push.line(track.finger[k], push.velocity, push.duration)
                 physics = replace(case.physics, dt=dt)
                 single = replace(
                     case,
@@ -247,7 +256,7 @@ def test_wedged() -> None:
         model = ObjectModel(grid, rng.uniform(0.02, 0.2, n), rng.uniform(0.2, 0.6, n))
         angle = rng.uniform(-0.2, 0.2) - 0.75 * np.pi
         velocity = 0.05 * np.array([np.cos(angle), np.sin(angle)])
-        push = Push(np.array([0.0201, 0.0201]), velocity, 1.0)
+        push = Push.line(np.array([0.0201, 0.0201]), velocity, 1.0)
         finger = Finger(0.01, rng.uniform(0.05, 1.0))
         case = Case(model, push, finger, None, Physics(dt=0.01), np.zeros(3), np.zeros(3), 0.2)
         track = case.track()
@@ -289,7 +298,7 @@ def test_at_the_edge(load: str, height: float) -> None:
         shift = np.array([-case.model.centre_of_mass[0] - rng.uniform(0.005, 0.02), 0.0, 0.0])
         push = case.push
         assert isinstance(push, Push)
-        push = Push(push.start + shift[:2], push.velocity, push.duration)
+        push = Push.line(push.start + shift[:2], push.velocity, push.duration)
         case = replace(case, pose=shift, push=push)
         return case if case.track() is not None else None
 

@@ -46,7 +46,7 @@ def fast_pushes(rng: np.random.Generator, thing: Thing) -> list[pw.PushRecord]:
     records = []
     for _ in range(5):
         slow = draw_push(rng, thing.grid, np.zeros(3), pw.Table(), pw.Finger())
-        records.append(seen(rng, thing, pw.Push(slow.start, 10.0 * slow.velocity, 0.1)))
+        records.append(seen(rng, thing, pw.Push.line(slow.start, 10.0 * slow.velocity, 0.1)))
     return records
 
 
@@ -221,7 +221,7 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
     )
     truth = pw.ObjectModel(grid, 0.05 * np.arange(1.0, grid.n_cells + 1.0), 0.4)
     world = pw.worlds.Ideal(truth, sensing=pw.worlds.Sensing(rate=10.0))
-    record = world.push(pw.Push((-0.02, 0.02), (0.1, 0.0), 1.0))
+    record = world.push(pw.Push.line((-0.02, 0.02), (0.1, 0.0), 1.0))
     news: list[Progress] = []
     twice = [
         pw.identify(
@@ -257,8 +257,8 @@ def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float)
     thing, records = pushed("hammer", 2)
     found = pw.identify(thing.grid, records[:2], prior=prior)
     low, high = thing.grid.outline.min(axis=0), thing.grid.outline.max(axis=0)
-    far = pw.Push((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
-    miss = pw.Push((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
+    far = pw.Push.line((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
+    miss = pw.Push.line((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
     ranked = pw.next_push(found.belief, [miss, far])
     assert [r.push for r in ranked] == [far, miss]
     doubt = float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
@@ -271,12 +271,12 @@ def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float)
 
 
 BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1)], cell_size=0.02)
-STILL = pw.PushRecord(pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], np.zeros((2, 3)))
+STILL = pw.PushRecord(pw.Push.line((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], np.zeros((2, 3)))
 FAR = pw.PushRecord(
-    pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
+    pw.Push.line((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]
 )
 WRAPPED = pw.PushRecord(
-    pw.Push((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 3.1), (0.1, 0.0, -3.1)]
+    pw.Push.line((-0.1, 0.5), (0.1, 0.0), 1.0), [0.0, 1.0], [(0.0, 0.0, 3.1), (0.1, 0.0, -3.1)]
 )
 CELL_99 = pw.PushRecord(
     pw.ForcePush(99, (1.0, 0.0), 0.1), [0.0, 0.1], [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)]

@@ -5,7 +5,7 @@ import pytest
 
 from pushwise import Finger, Physics
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.prepared import MOMENTS, Clock, PreparedObject, action_of, time_step
+from pushwise.physics.prepared import MOMENTS, PreparedObject, action_of, clock_of, time_step
 from random_pushes import library_model, random_push
 
 
@@ -25,14 +25,17 @@ def test_jacobian_agrees_with_the_adjoint(
         push = random_push(rng, model, finger, length=0.05, speed=0.1)
         prepared = PreparedObject.of(model, None, physics)
         action = action_of(model, push, finger)
-        clock = Clock(dt=time_step(push, finger, physics), until=push.duration, settle=False)
+        dt = time_step(push, finger, physics)
+        clock = clock_of(action, dt, push.duration, settle=False)
         track = prepared.roll(action, np.zeros(3), clock).track
         by_pose = rng.normal(size=track.pose.shape)
         by_impulse = rng.normal(size=track.impulse.shape)
         size = model.grid.cell_size
         bar = prepared.adjoint(action, track, model.grid, by_pose, by_impulse)
         assert bar is not None
-        J = prepared.jacobian(action, track, n, impulse=True)
+        J = prepared.jacobian(action, track, n, impulse=True, knots=True)
+        share = np.clip(track.t / push.duration, 0.0, 1.0)
+        knots = np.stack([1.0 - share, share]) @ bar.finger
         z = np.einsum("tip,ti->p", J.pose, by_pose) + np.einsum("tip,ti->p", J.impulse, by_impulse)
         assert z[:n] * model.mass * GRAVITY == pytest.approx(
             bar.friction, abs=1e-9 * np.abs(bar.friction).max()
@@ -43,5 +46,5 @@ def test_jacobian_agrees_with_the_adjoint(
         mass = z[:n] * model.friction * GRAVITY + m + arm @ (cx, cy) / model.total_mass
         mass += second * square
         assert mass == pytest.approx(bar.mass, abs=1e-9 * np.abs(bar.mass).max())
-        others = [*bar.disc[::-1], *bar.pose]
+        others = [*bar.disc[::-1], *bar.pose, *bar.twist, *knots.ravel()]
         assert z[n + MOMENTS :] == pytest.approx(others, rel=1e-6, abs=1e-9 * np.abs(z).max())

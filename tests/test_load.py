@@ -115,7 +115,7 @@ def test_plank_tips_when_its_centre_of_mass_leaves_the_table(
     """Push a plank lengthwise over the edge: it ends where its centre of mass is over the edge."""
     model = plank(heavy_end)
     table = Table.rectangle(1.0, 0.7)
-    push = Push(start=(0.18, 0.0), velocity=(0.05, 0.0), duration=6.0)
+    push = Push.line(start=(0.18, 0.0), velocity=(0.05, 0.0), duration=6.0)
     path = simulate(
         model,
         push,
@@ -131,7 +131,7 @@ def test_plank_tips_when_its_centre_of_mass_leaves_the_table(
 
 def test_object_that_stays_on_the_table_feels_no_edge() -> None:
     """Push near, not over, the edge: as on a table without one."""
-    push = Push(start=(0.18, 0.01), velocity=(0.05, 0.0), duration=2.0)
+    push = Push.line(start=(0.18, 0.01), velocity=(0.05, 0.0), duration=2.0)
     plain = simulate(plank(2.0), push, (0.3, 0.0, 0.0))
     edged = simulate(plank(2.0), push, (0.3, 0.0, 0.0), table=Table())
     assert not edged.tipped
@@ -146,7 +146,7 @@ def test_overhang_gathers_the_load_about_the_centre_of_mass() -> None:
     nothing.
     """
     model, finger = plank(1.0), Finger(0.01, 0.3)
-    push = Push(start=(0.45, -0.04), velocity=(0.0, 0.05), duration=1.0)
+    push = Push.line(start=(0.45, -0.04), velocity=(0.0, 0.05), duration=1.0)
 
     def turned(x: float, table: Table | None) -> float:
         path = simulate(model, push, (x, 0.0, 0.0), finger=finger, table=table)

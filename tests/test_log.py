@@ -17,7 +17,7 @@ GRID = pw.CellGrid([(0, 0), (0.1, 0)], 0.1)
 
 def a_record(samples: int = 5, *, force: bool = True) -> pw.PushRecord:
     """Return a push with numbers that no short text holds."""
-    push = pw.Push((-0.1, 1 / 30), (0.1, 0.01), 2.0)
+    push = pw.Push.line((-0.1, 1 / 30), (0.1, 0.01), 2.0)
     rng = np.random.default_rng(samples)
     pose = np.cumsum(rng.uniform(0, 0.01, (samples, 3)), axis=0)
     t = np.linspace(0, 2.0, samples)
@@ -179,7 +179,7 @@ def test_what_no_log_can_hold_is_refused(tmp_path: Path) -> None:
     with pw.PushLog().writer(tmp_path / "log.csv") as writer:
         with pytest.raises(PushwiseError, match="a ForcePush has none"):
             writer.append(pw.PushRecord(pw.ForcePush(0, (1, 0), 1), t, pose))
-        fell = pw.PushRecord(pw.Push((0, 0), (1, 0), 1), t, pose, fell=True)
+        fell = pw.PushRecord(pw.Push.line((0, 0), (1, 0), 1), t, pose, fell=True)
         with pytest.raises(PushwiseError, match="whose object fell"):
             writer.append(fell)
         writer.append(a_record(3))

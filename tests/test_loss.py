@@ -1,6 +1,6 @@
 """The losses over records: their gradients against finite differences, and what they refuse."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,25 +72,36 @@ def test_loss(form: str) -> None:
         lambda h: loss(model, records, finger=Finger(0.01 + 0.01 * h, 0.3), **options) * 100.0,
     )
 
-    def push_moved(start: Array, velocity: Array) -> list[PushRecord]:
-        moved = []
+    def moved(knots: Sequence[Array], pose: Array, twist: Array) -> list[PushRecord]:
+        found = []
         for i, r in enumerate(records):
             assert isinstance(r.push, Push)
-            push = Push(r.push.start + start[i], r.push.velocity + velocity[i], r.push.duration)
-            moved.append(PushRecord(push, r.t, r.pose))
-        return moved
+            push = Push(r.push.times, r.push.positions + knots[i])
+            seen = r.pose.copy()
+            seen[0] += pose[i]
+            found.append(PushRecord(push, r.t, seen, twist=r.twist + twist[i]))
+        return found
 
-    none = np.zeros((4, 2))
-    along = 1e-3 * gradient.start / np.abs(gradient.start).max()
+    still, none = [np.zeros((2, 2))] * 4, np.zeros((4, 3))
+    most = max(np.abs(knots).max() for knots in gradient.knots)
+    along = [1e-3 * knots / most for knots in gradient.knots]
     check_one(
-        float(np.sum(gradient.start * along)),
-        lambda h: loss(model, push_moved(h * along, none), **options),
+        sum(float(np.sum(a * b)) for a, b in zip(gradient.knots, along, strict=True)),
+        lambda h: loss(model, moved([h * a for a in along], none, none), **options),
     )
-    along = 1e-3 * gradient.velocity / np.abs(gradient.velocity).max()
-    check_one(
-        float(np.sum(gradient.velocity * along)),
-        lambda h: loss(model, push_moved(none, h * along), **options),
-    )
+    if form == "rollout":
+        way = 1e-3 * gradient.pose / np.abs(gradient.pose).max()
+        check_one(
+            float(np.sum(gradient.pose * way)),
+            lambda h: loss(model, moved(still, h * way, none), **options),
+        )
+        push = 1e-3 * gradient.twist / np.abs(gradient.twist).max()
+        check_one(
+            float(np.sum(gradient.twist * push)),
+            lambda h: loss(model, moved(still, none, h * push), **options),
+        )
+    else:
+        assert not gradient.pose.any() and not gradient.twist.any()
 
 
 def test_true_model_has_no_loss() -> None:
@@ -115,7 +126,7 @@ def test_loss_refuses_what_it_cannot_predict() -> None:
     with pytest.raises(PushwiseError, match="form must be 'one-step' or 'rollout'; got 'two'"):
         loss(model, [record], form="two")  # type: ignore[arg-type]
     buried = PushRecord(
-        Push(model.grid.centres[0], (0.1, 0.0), 1.0), record.t, np.zeros_like(record.pose)
+        Push.line(model.grid.centres[0], (0.1, 0.0), 1.0), record.t, np.zeros_like(record.pose)
     )
     with pytest.raises(SimulationError, match=r"record 1: the finger, .* starts .* mm inside"):
         loss(model, [record, buried])

@@ -8,7 +8,7 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 
 GRID = pw.CellGrid([(0, 0), (0.1, 0)], 0.1)
-PUSH = pw.Push((0, 0), (0.1, 0), 1.0)
+PUSH = pw.Push.line((0, 0), (0.1, 0), 1.0)
 
 
 def test_moments_of_two_cells() -> None:

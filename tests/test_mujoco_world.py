@@ -12,7 +12,7 @@ from pushwise.experiments.referee import cases, judge
 from pushwise.geometry.polygon import placed
 
 HAMMER = pw.objects.load("hammer")
-PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
+PUSH = pw.Push.line((0.1, -0.03), (0.0, 0.1), 2.0)
 
 
 def test_sliding_is_close_to_coulomb_friction() -> None:
@@ -41,7 +41,7 @@ def test_the_finger_feels_friction() -> None:
     """Push a square through its middle with mu m g."""
     square = next(iter(cases())).model
     world = pw.worlds.MuJoCo(square)
-    record = world.push(pw.Push((-0.112, 0.0), (0.1, 0.0), 1.0))
+    record = world.push(pw.Push.line((-0.112, 0.0), (0.1, 0.0), 1.0))
     assert record.force is not None
     assert record.force[20:50].mean(axis=0) == pytest.approx([0.3 * 9.81, 0.0], abs=0.1)
     assert record.pose[-1] == pytest.approx([0.098, 0.0, 0.0], abs=0.003)
@@ -82,7 +82,7 @@ def test_what_lands_flat_has_fallen() -> None:
 def test_an_object_pushed_off_the_table_falls() -> None:
     """End the record where it tips, and refuse to push what is on the floor."""
     world = pw.worlds.MuJoCo(HAMMER, pose=(0.3, 0.0, 0.0))
-    record = world.push(pw.Push((0.11, 0.0), (0.1, 0.0), 4.0))
+    record = world.push(pw.Push.line((0.11, 0.0), (0.1, 0.0), 4.0))
     assert record.fell
     assert world.fell
     assert record.pose[-1, 0] + HAMMER.model.centre_of_mass[0] == pytest.approx(0.5, abs=0.02)
@@ -103,7 +103,7 @@ def test_cells_as_small_as_the_rails_can_be_pushed() -> None:
     """Build a scene whose rails have no length between the corners of a 2 mm cell."""
     grid = pw.CellGrid([(0, 0)], 0.002)
     world = pw.worlds.MuJoCo(pw.ObjectModel(grid, mass=[0.01], friction=0.3))
-    record = world.push(pw.Push((-0.012, 0.0), (0.1, 0.0), 0.5))
+    record = world.push(pw.Push.line((-0.012, 0.0), (0.1, 0.0), 0.5))
     assert record.pose[-1, 0] == pytest.approx(0.049, abs=0.004)
 
 

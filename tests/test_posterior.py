@@ -15,7 +15,10 @@ def test_the_jacobian_agrees_with_finite_differences() -> None:
     thing = pw.objects.load("box").sample(rng)
     world = pw.worlds.Ideal(thing, sensing=pw.worlds.Sensing(rate=10.0))
     # Off centre, and sticking: away from the changes of mode where there is no derivative.
-    pushes = [pw.Push((-0.2, 0.03), (0.1, 0.0), 1.0), pw.Push((0.1, -0.12), (0.0, 0.1), 1.0)]
+    pushes = [
+        pw.Push.line((-0.2, 0.03), (0.1, 0.0), 1.0),
+        pw.Push.line((0.1, -0.12), (0.0, 0.1), 1.0),
+    ]
     records = []
     for push in pushes:
         world.reset(0)

@@ -56,7 +56,7 @@ def _write_table(folder: Path, *, pushes: int) -> Path:
         aim = rng.uniform(-0.6, 0.6)
         way = np.cos(aim) * inward + np.sin(aim) * np.array([-inward[1], inward[0]])
         start = touched - (FINGER.radius + 1e-6) * inward
-        push = Push(start, 0.01 * way, 3.0)
+        push = Push.line(start, 0.01 * way, 3.0)
         end = simulate(model, push, finger=FINGER, until=3.0).pose[-1]
         end = end + rng.normal(size=3) * (2e-4, 2e-4, 1e-3)
         tip = np.concatenate([start, start + 0.03 * way]) - np.tile([1e-3, 0.0], 2)

@@ -38,7 +38,7 @@ def _samples() -> NDArray[np.float64]:
     t, rows = 0.0, []
     for degrees, way in ((10.0, BEND * 0.01 - 0.002), (-15.0, 0.08)):
         velocity = 0.02 * np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
-        push = Push(place, velocity, way / 0.02)
+        push = Push.line(place, velocity, way / 0.02)
         path = simulate(model, push, pose, finger=Finger(RADIUS, 0.25), until=push.duration)
         at = np.arange(0.0, push.duration, 1.0 / RATE)
         tip = place + at[:, None] * velocity

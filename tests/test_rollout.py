@@ -23,7 +23,7 @@ from pushwise.physics.simulate import Mode, Trajectory
 from random_pushes import library_models, random_blob, random_push
 
 HAMMER = objects.load("hammer").model
-PUSH = Push(start=(-0.3, 0.0), velocity=(0.1, 0.0), duration=2.0)
+PUSH = Push.line(start=(-0.3, 0.0), velocity=(0.1, 0.0), duration=2.0)
 
 
 def gaps(model: ObjectModel, path: Trajectory, radius: float) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_ten_thousand_random_pushes_have_no_nan() -> None:
         for array in (path.t, path.pose, path.twist, path.force, path.contact, path.finger):
             assert np.isfinite(array).all()
         seen.update(path.mode.tolist())
-    assert seen == set(Mode)
+    assert seen == {*Mode} - {Mode.JAMMED}
     for model, path in zip(models[::200], paths[::200], strict=True):
         assert gaps(model, path, finger.radius).min() > -2e-5
 
@@ -99,7 +99,7 @@ def test_finger_wedges_in_a_concave_corner() -> None:
     grid = CellGrid(np.array(cells) * 0.02, 0.02)
     model = ObjectModel(grid, np.full(grid.n_cells, 0.05), 0.4)
     finger = Finger(0.01, 0.3)
-    push = Push(start=(0.06, 0.06), velocity=(-0.05, -0.05), duration=2.0)
+    push = Push.line(start=(0.06, 0.06), velocity=(-0.05, -0.05), duration=2.0)
     path = simulate(model, push, finger=finger)
     assert path.mode[-20] == Mode.WEDGED
     assert path.pose[-1, 2] == pytest.approx(0.0, abs=1e-3)
@@ -119,7 +119,7 @@ def test_finger_wedges_in_a_concave_corner() -> None:
 
 def test_far_finger_leaves_the_object_alone() -> None:
     """Push past the object: nothing moves, no force."""
-    path = simulate(HAMMER, Push(start=(-0.3, 0.5), velocity=(0.3, 0.0), duration=1.0))
+    path = simulate(HAMMER, Push.line(start=(-0.3, 0.5), velocity=(0.3, 0.0), duration=1.0))
     assert (path.pose == 0.0).all()
     assert not path.force.any()
     assert set(path.mode.tolist()) == {Mode.SEPARATE}
@@ -131,7 +131,7 @@ def test_symmetric_push_goes_straight() -> None:
         [[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]], cell_size=0.04
     )
     model = ObjectModel(grid, np.full(grid.n_cells, 0.05), 0.5)
-    path = simulate(model, Push(start=(-0.12, 0.0), velocity=(0.02, 0.0), duration=3.0))
+    path = simulate(model, Push.line(start=(-0.12, 0.0), velocity=(0.02, 0.0), duration=3.0))
     # 50 mm are left once the finger touches; at 20 mm/s the square coasts 0.04 mm.
     assert path.pose[-1] == pytest.approx([0.05, 0.0, 0.0], abs=1e-4)
 
@@ -140,11 +140,11 @@ def test_pose_only_moves_the_frame() -> None:
     """Push the same way in a turned and shifted frame: the same motion there."""
     theta, shift = 0.7, np.array([0.3, -0.2])
     turn = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])
-    push = Push(start=(0.02, -0.2), velocity=(0.0, 0.1), duration=2.0)
+    push = Push.line(start=(0.02, -0.2), velocity=(0.0, 0.1), duration=2.0)
     plain = simulate(HAMMER, push)
     moved = simulate(
         HAMMER,
-        Push(shift + turn @ push.start, turn @ push.velocity, push.duration),
+        Push.line(shift + turn @ push.start, turn @ push.velocity, push.duration),
         (*shift, theta),
     )
     assert moved.pose[-1, 2] - theta == pytest.approx(plain.pose[-1, 2], abs=1e-6)
@@ -206,7 +206,7 @@ def test_path_is_read_between_its_instants() -> None:
 
 def test_finger_that_starts_inside_is_refused() -> None:
     """Name the push, the time and the place."""
-    inside = Push(start=HAMMER.grid.centres[0], velocity=(0.1, 0.0), duration=1.0)
+    inside = Push.line(start=HAMMER.grid.centres[0], velocity=(0.1, 0.0), duration=1.0)
     with pytest.raises(SimulationError, match=r"push: at t = 0 s the finger, .* is inside"):
         simulate(HAMMER, inside)
     with pytest.raises(SimulationError, match=r"push 1: at t = 0 s"):

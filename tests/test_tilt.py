@@ -22,13 +22,13 @@ from pushwise.physics.constants import GRAVITY, STICTION_SPEED
 from pushwise.physics.kernels import tilt as kernel
 from pushwise.physics.kernels.load import Body
 from pushwise.physics.prepared import (
-    Clock,
     Ending,
     Feet,
-    Fingers,
     PreparedObject,
     Track,
     action_of,
+    clock_of,
+    pushes_of,
     time_step,
 )
 from random_pushes import library_model, random_push
@@ -102,9 +102,9 @@ def slow_push(height: float, dt: float) -> Track:
     plate = CellGrid.from_outline(corners, cell_size=0.04)
     feet = Feet(FEET, MASS * SHARES, FRICTION)
     speed, duration = 0.02, 2.0
-    push = Push((-0.0851, 0.03), (speed, 0.0), duration)
+    push = Push.line((-0.0851, 0.03), (speed, 0.0), duration)
     action = action_of(ObjectModel(plate, np.ones(16), 0.1), push, Finger(0.005, 0.3, height))
-    clock = Clock(dt=dt, until=duration, settle=False)
+    clock = clock_of(action, dt, duration, settle=False)
     prepared = PreparedObject.on_feet(plate, feet, Physics())
     ending, track = prepared.roll(action, np.zeros(3), clock)
     assert ending is Ending.DONE
@@ -177,18 +177,12 @@ def test_identified_with_the_height() -> None:
     error = end_distance(found.model, records[12:], found.finger)
     assert error < 0.3 * end_distance(flat.model, records[12:], flat.finger)
     pushes = [record.push for record in records if isinstance(record.push, Push)]
-    begin = np.array([push.start for push in pushes])
-    duration = np.array([push.duration for push in pushes])
-    fingers = Fingers(
-        begin,
-        begin + duration[:, None] * np.array([push.velocity for push in pushes]),
-        np.zeros(18),
-        duration,
-        duration,
-        np.array([time_step(push, finger, Physics()) for push in pushes]),
-        finger.radius,
-        finger.friction,
-        finger.height,
+    actions = [action_of(truth, push, finger) for push in pushes]
+    clocks = [
+        clock_of(action, time_step(push, finger, Physics()), push.duration, settle=False)
+        for action, push in zip(actions, pushes, strict=True)
+    ]
+    ends = PreparedObject.of(truth, None, Physics()).ends(
+        pushes_of(actions, clocks), np.zeros((18, 3))
     )
-    ends = PreparedObject.of(truth, None, Physics()).ends(fingers, np.zeros((18, 3)))
     assert ends == pytest.approx(np.array([record.pose[-1] for record in records]), abs=1e-12)

@@ -18,14 +18,14 @@ from pushwise.records.record import Noise
 from pushwise.sliding.random_push import draw_push
 
 HAMMER = pw.objects.load("hammer")
-PUSH = pw.Push((0.1, -0.03), (0.0, 0.1), 2.0)
+PUSH = pw.Push.line((0.1, -0.03), (0.0, 0.1), 2.0)
 
 
 def test_ideal_is_simulate_bit_for_bit() -> None:
     """Return the very poses of `simulate`, for two pushes in a row."""
     world = pw.worlds.Ideal(HAMMER)
     pose = np.zeros(3)
-    for push in (PUSH, pw.Push((-0.06, -0.12), (0.02, 0.1), 1.0)):
+    for push in (PUSH, pw.Push.line((-0.06, -0.12), (0.02, 0.1), 1.0)):
         path = pw.simulate(HAMMER.model, push, pose, table=pw.Table())
         record = world.push(push)
         assert record.pose.tolist() == path.pose_at(record.t).tolist()
@@ -75,7 +75,7 @@ def test_a_clumsy_arm_pushes_elsewhere_and_says_nothing() -> None:
 def test_an_object_that_tips_has_fallen() -> None:
     """Tell in record and world, and refuse to go on."""
     world = pw.worlds.Ideal(HAMMER, pose=(0.3, 0.0, 0.0))
-    record = world.push(pw.Push((0.11, 0.0), (0.1, 0.0), 4.0))
+    record = world.push(pw.Push.line((0.11, 0.0), (0.1, 0.0), 4.0))
     assert record.fell
     assert world.fell
     with pytest.raises(SimulationError, match="fallen off the table; reset the world"):
@@ -101,7 +101,7 @@ def test_a_world_refuses_what_it_cannot_push() -> None:
     """Refuse a finger inside the object, forces, and things that are none."""
     world = pw.worlds.Ideal(HAMMER)
     with pytest.raises(SimulationError, match="starts inside the object; start it clear"):
-        world.push(pw.Push((0, 0), (0.1, 0), 1))
+        world.push(pw.Push.line((0, 0), (0.1, 0), 1))
     with pytest.raises(PushwiseError, match="a world needs a Push by a finger; got ForcePush"):
         world.push(pw.ForcePush(0, (1, 0), 1))  # type: ignore[arg-type]
     with pytest.raises(PushwiseError, match="thing must be a Thing or an ObjectModel; got str"):
@@ -114,11 +114,11 @@ def test_replay_answers_only_the_pushes_it_has() -> None:
     records = [world.push(PUSH)]
     replay = pw.worlds.Replay(pw.PushLog(tuple(records), HAMMER.grid))
     assert replay.observe().pose.tolist() == records[0].pose[0].tolist()
-    assert replay.push(pw.Push(PUSH.start, PUSH.velocity, PUSH.duration)) is records[0]
+    assert replay.push(pw.Push.line(PUSH.start, PUSH.velocity, PUSH.duration)) is records[0]
     assert replay.observe().pose.tolist() == records[0].pose[-1].tolist()
     assert len(replay.observe().points) == HAMMER.grid.n_cells
     with pytest.raises(PushwiseError, match="only its own 1 pushes can be replayed"):
-        replay.push(pw.Push((0.1, -0.04), (0.0, 0.1), 2.0))
+        replay.push(pw.Push.line((0.1, -0.04), (0.0, 0.1), 2.0))
     replay.reset(0)
     assert replay.observe().pose.tolist() == records[0].pose[0].tolist()
     with pytest.raises(PushwiseError, match="a log without records"):
@@ -164,7 +164,7 @@ def test_the_example_of_a_robot_counts_on_past_pi() -> None:
     robot = runpy.run_path(str(example))["MyRobot"]()
     poses = iter([(0.1, 0.2, 3.1), (0.15, 0.2, -3.1)])
     robot.observe = lambda: SimpleNamespace(pose=np.array(next(poses)))
-    record = robot.push(pw.Push((-1.0, 0.0), (0.1, 0.0), 0.5))
+    record = robot.push(pw.Push.line((-1.0, 0.0), (0.1, 0.0), 0.5))
     assert record.pose[1] - record.pose[0] == pytest.approx([0.05, 0.0, 2.0 * np.pi - 6.2])
 
 

@@ -29,8 +29,8 @@ from pushwise.typing import Array
 
 __all__ = ["MuJoCoPush", "measure", "run"]
 
-HAMMER_PUSH = Push(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0)
-SQUARE_PUSH = Push(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=0.5)
+HAMMER_PUSH = Push.line(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0)
+SQUARE_PUSH = Push.line(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=0.5)
 FINGER_MASS = 50.0  # kg: so heavy that the object does not slow it down
 
 
@@ -156,7 +156,7 @@ def _gradient() -> Measurement:
     t = np.linspace(0.0, 2.1, 22)
     records = []
     for x in (-0.12, -0.06, 0.0, 0.06, 0.12):
-        push = Push(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
+        push = Push.line(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
         records.append(PushRecord(push, t, simulate(hammer, push).pose_at(t)))
     light = ObjectModel(hammer.grid, hammer.mass[::-1], hammer.friction)
     alone = best_time(lambda: loss(light, records), 10)
@@ -169,7 +169,7 @@ def _batch() -> Measurement:
     """Compare 256 pushes as a batch with the same pushes one by one."""
     hammer = objects.load("hammer").model
     pushes = [
-        Push(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
+        Push.line(start=(x, -0.1), velocity=(0.0, 0.1), duration=2.0)
         for x in np.linspace(-0.15, 0.15, 256)
     ]
     one = best_time(lambda: [simulate(hammer, push) for push in pushes], 2)

@@ -20,14 +20,14 @@ import pushwise as pw
 corners = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
 grid = pw.CellGrid.from_outline(corners, cell_size=0.2 / 32)
 model = pw.ObjectModel(grid, mass=np.full(grid.n_cells, 1e-3), friction=0.5)
-push = pw.Push(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=2.0)
+push = pw.Push.line(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=2.0)
 paths = pw.simulate_batch([model] * 256, push)
 print(open("/proc/self/status").read())
 """
 _FIRST_PUSH = """
 import pushwise as pw
 hammer = pw.objects.load("hammer").model
-pw.simulate(hammer, pw.Push(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0))
+pw.simulate(hammer, pw.Push.line(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0))
 """
 
 

@@ -97,9 +97,11 @@ def cases() -> Iterator[Case]:
     )
     start = (-0.1 - 0.01 - _GAP, 0.03)
     stick, slip = Finger(friction=0.9), Finger(friction=0.2)
-    yield Case("square, sticking", square, Push(start, (_SPEED, 0.0), 1.0 + _GAP / _SPEED), stick)
+    yield Case(
+        "square, sticking", square, Push.line(start, (_SPEED, 0.0), 1.0 + _GAP / _SPEED), stick
+    )
     oblique = _SPEED * np.array([0.8, 0.6])
-    yield Case("square, slipping", square, Push(start, oblique, 1.0 + _GAP / _SPEED), slip)
+    yield Case("square, slipping", square, Push.line(start, oblique, 1.0 + _GAP / _SPEED), slip)
     hammer = objects.load("hammer").model
     finger = Finger()
     for name, point, direction in (
@@ -110,7 +112,7 @@ def cases() -> Iterator[Case]:
     ):
         against = np.array(direction)
         at = _clear(hammer.grid.outline, np.array(point), against, finger)
-        yield Case(name, hammer, Push(at, _SPEED * against, 2.0), finger)
+        yield Case(name, hammer, Push.line(at, _SPEED * against, 2.0), finger)
 
 
 def _clear(

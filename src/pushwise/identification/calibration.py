@@ -69,7 +69,7 @@ class Calibration:
         """Return a push at its true position."""
         if isinstance(push, ForcePush):
             return push
-        return Push(push.start + self.offset(push), push.velocity, push.duration)
+        return push.moved(self.offset(push))
 
     def pose(self, tracked: Array) -> Array:
         """Return poses of the grid frame for tracked ones, shape (..., 3)."""
@@ -96,6 +96,7 @@ class Calibration:
             finger=finger,
             noise=record.noise,
             fell=record.fell,
+            twist=record.twist,
             source=record.source,
         )
 
@@ -132,7 +133,7 @@ class Calibration:
         by_setup = np.zeros((3, NUISANCES))
         by_setup[:, 4:7] = clear @ by_frame
         by_setup[:2] += (start.by_finger - np.eye(2)) @ by_offset
-        by_setup[:2, 7] = -radius * start.normal
+        by_setup[:2, 7] = radius * start.by_radius
         # predicted o frame = simulated, differentiated.
         count = len(predicted)
         seen = np.empty((count, 3, 3))

@@ -28,10 +28,12 @@ from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.prepared import (
     EXTRA,
     MOMENTS,
-    Clock,
+    START,
     Ending,
     PreparedObject,
     action_from,
+    clock_of,
+    step_of_travel,
     time_step,
 )
 from pushwise.physics.push import Finger, ForcePush, Push
@@ -275,8 +277,8 @@ class Problem:
         name = record.called(i)
         clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
         t = record.t[1:] - record.t[0]
-        clock = Clock(dt=self.steps[i], until=float(t[-1]), settle=False)
-        ending, track = prepared.roll(action, clear.pose, clock)
+        clock = clock_of(action, self.steps[i], float(t[-1]), settle=False)
+        ending, track = prepared.roll(action, clear.pose, clock, record.twist)
         if ending is not Ending.DONE:
             raise SimulationError(
                 f"{name}: the simulation ends at t = {track.t[-1]:.3f} s, before the record does."
@@ -295,12 +297,13 @@ class Problem:
         into = np.zeros((n + EXTRA, self.unknowns))
         self._chain(into, model, finger)
         first = 2 * n + 1 + 3 * i
-        into[n + MOMENTS + 2 :, first : first + 3] = np.diag(start_sigma)
+        start = slice(n + START, n + START + 3)
+        into[start, first : first + 3] = np.diag(start_sigma)
         chain = None
         if calibration is not None:
             chain = calibration.chain(record.push, tracked, clear, predicted, finger.radius)
-            into[n + MOMENTS + 2 :, first : first + 3] = chain.by_tracked * start_sigma
-            into[n + MOMENTS + 2 :, -NUISANCES:] = chain.by_setup * self.doubts
+            into[start, first : first + 3] = chain.by_tracked * start_sigma
+            into[start, -NUISANCES:] = chain.by_setup * self.doubts
             into[n + MOMENTS + 1, -1] = finger.radius * self.doubts[-1]
         J_pose = at_samples(J.pose, track, t) @ into
         if chain is not None:
@@ -330,6 +333,5 @@ def _step(push: Push | ForcePush, finger: Finger, physics: Physics) -> float:
     """Return the time step for identification [s]."""
     dt = physics.dt
     if dt is None and isinstance(push, Push):
-        travel = min(STEP_TRAVEL, 0.5 * finger.radius)
-        dt = travel / float(np.hypot(*push.velocity))
+        dt = step_of_travel(push, min(STEP_TRAVEL, 0.5 * finger.radius))
     return time_step(push, finger, replace(physics, dt=dt))

@@ -14,14 +14,13 @@ Both are sums of norms, as Eq. 1 is; the paper's printed gradients are those of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import time_step
-from pushwise.physics.kernels.rollout import Clock
+from pushwise.physics.kernel_inputs import clock_of, time_step
 from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import (
@@ -41,7 +40,7 @@ Form = Literal["one-step", "rollout"]
 
 
 class Observed(Protocol):
-    """What a loss needs of a record: the push, and poses (T, 3) at times t (T,)."""
+    """What a loss needs of a record: the push, poses at some times, and the twist at the start."""
 
     @property
     def push(self) -> Push | ForcePush:
@@ -54,6 +53,10 @@ class Observed(Protocol):
     @property
     def pose(self) -> Array:
         """Poses of the grid frame [m, m, rad], shape (T, 3)."""
+
+    @property
+    def twist(self) -> Array:
+        """Twist at the first sample [m/s, m/s, rad/s], shape (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,15 @@ class Gradient:
     """In the finger's friction coefficient [m]."""
     finger_radius: float
     """In the finger's radius."""
-    start: Array
-    """In the start of each push, shape (records, 2); zero for a `ForcePush`."""
-    velocity: Array
-    """In the velocity of each push [s], shape (records, 2); zero for a `ForcePush`."""
+    knots: tuple[Array, ...]
+    """In the positions of each push, shape (K, 2) each; (0, 2) for a `ForcePush`."""
     force: Array
     """In the force of each `ForcePush` [m/N], shape (records, 2); zero for a `Push`."""
+    pose: Array
+    """In the pose at the start of each record [1, 1, m], shape (records, 3); zero in the form
+    "one-step", in which every sample is a start."""
+    twist: Array
+    """In the twist at the start of each record [s, s, m s], shape (records, 3); zero likewise."""
 
 
 @dataclass(frozen=True)
@@ -133,17 +139,16 @@ def loss_and_gradient(
         np.zeros(n),
         0.0,
         0.0,
+        tuple(np.zeros_like(_positions(record.push)) for record in records),
         np.zeros((count, 2)),
-        np.zeros((count, 2)),
-        np.zeros((count, 2)),
+        np.zeros((count, 3)),
+        np.zeros((count, 3)),
     )
     parts: list[tuple[float, float]] = []
     total = _total(model, records, form, Setting(finger or Finger(), table, physics), (into, parts))
     friction = sum(part[0] for part in parts)
     radius = sum(part[1] for part in parts)
-    return total, Gradient(
-        into.mass, into.friction, friction, radius, into.start, into.velocity, into.force
-    )
+    return total, replace(into, finger_friction=friction, finger_radius=radius)
 
 
 def _total(
@@ -168,7 +173,8 @@ def _total(
         action = action_from(model, push, finger, stretch.begin)
         name = f"record {stretch.record}"
         start = prepared.clear_start(name, stretch.pose, action)
-        clock = Clock(dt=time_step(push, finger, physics), until=float(stretch.t[-1]), settle=False)
+        dt = time_step(push, finger, physics)
+        clock = clock_of(action, dt, float(stretch.t[-1]), settle=False)
         ending, track = prepared.roll(action, start.pose, clock, stretch.twist)
         if ending != Ending.DONE:
             raise SimulationError(
@@ -191,10 +197,10 @@ def _total(
                 "fewer than three points of the object press on it."
             )
         gradient, parts = into
-        _add(gradient, stretch, push, track, bar, start)
+        _add(gradient, stretch, push, track, bar, start, whole=form == "rollout")
         # Moving the object clear of the finger moves it with the radius, too.
         radius, friction = bar.disc.tolist()
-        parts.append((friction, radius - float(bar.pose[:2] @ start.normal)))
+        parts.append((friction, radius + float(bar.pose[:2] @ start.by_radius)))
     return total
 
 
@@ -204,7 +210,7 @@ def _stretches(records: Sequence[Observed], form: Form) -> list[_Stretch]:
     for i, record in enumerate(records):
         t, pose = record.t, record.pose
         if form == "rollout":
-            found.append(_Stretch(i, t[0], pose[0], np.zeros(3), t[1:] - t[0], pose[1:]))
+            found.append(_Stretch(i, t[0], pose[0], record.twist, t[1:] - t[0], pose[1:]))
             continue
         for k in range(1, len(t) - 1):
             twist = (pose[k] - pose[k - 1]) / (t[k] - t[k - 1])
@@ -253,16 +259,32 @@ def _add(
     track: Track,
     bar: RolloutBar,
     start: ClearStart,
+    *,
+    whole: bool,
 ) -> None:
-    """Add one stretch's derivatives to the gradient's arrays."""
+    """Add one stretch's derivatives to the gradient's arrays; those of its start if it is whole."""
     into.mass[:] += bar.mass
     into.friction[:] += bar.friction
     i = stretch.record
+    if whole:
+        into.pose[i] += bar.pose
+        into.pose[i, :2] -= start.by_finger.T @ bar.pose[:2]
+        into.pose[i, 2] += start.by_angle @ bar.pose[:2]
+        into.twist[i] += bar.twist
     if isinstance(push, ForcePush):
         into.force[i] += bar.force
         return
     finger = bar.finger.copy()
-    finger[0] += start.by_finger @ bar.pose[:2]
-    moving = np.minimum(track.t + stretch.begin, push.duration)
-    into.start[i] += finger.sum(axis=0)
-    into.velocity[i] += moving @ finger
+    finger[0] += start.by_finger.T @ bar.pose[:2]
+    # The finger is between two knots, or at the first or last one.
+    time = np.clip(track.t + stretch.begin, 0.0, push.duration)
+    after = np.clip(np.searchsorted(push.times, time), 1, len(push.times) - 1)
+    span = push.times[after] - push.times[after - 1]
+    share = ((time - push.times[after - 1]) / span)[:, None]
+    np.add.at(into.knots[i], after - 1, (1.0 - share) * finger)
+    np.add.at(into.knots[i], after, share * finger)
+
+
+def _positions(push: Push | ForcePush) -> Array:
+    """Return the knots of a push, shape (K, 2); none of a force."""
+    return push.positions if isinstance(push, Push) else np.zeros((0, 2))

@@ -6,9 +6,10 @@ import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.physics.constants import GRAVITY
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action
+from pushwise.physics.kernels.rollout import Clock
 from pushwise.physics.kernels.step import ISOTROPIC, Board
 from pushwise.physics.kernels.substep import State
 from pushwise.physics.model import ObjectModel, Physics, Table
@@ -20,14 +21,18 @@ __all__ = [
     "action_of",
     "board_of",
     "body_of",
+    "clock_of",
     "friction_points",
     "ground_of",
     "state_of",
+    "step_of_travel",
     "time_step",
 ]
 
 STEP_TRAVEL = 5e-4  # m; how far the finger moves in a step by default
 FORCE_STEP = 1e-3  # s; the default step under a force
+STILL_STEP = 1e-2  # s; the default step of a finger that does not move
+THROW_TRAVEL = 2e-3  # m; how far a moving object moves in its first step at most
 
 
 def board_of(physics: Physics) -> Board:
@@ -91,11 +96,10 @@ def ground_of(model: ObjectModel, table: Table | None, physics: Physics) -> Grou
 def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Action:
     """Return a push as a path of the finger, or as a force on a point of the object."""
     if isinstance(push, Push):
-        end = push.start + push.duration * push.velocity
         return Action(
-            t=np.array([0.0, push.duration]),
-            x=np.array([push.start[0], end[0]]),
-            y=np.array([push.start[1], end[1]]),
+            t=push.times.copy(),
+            x=push.positions[:, 0].copy(),
+            y=push.positions[:, 1].copy(),
             radius=finger.radius,
             mu=finger.friction,
             height=finger.height,
@@ -104,6 +108,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
             force_x=0.0,
             force_y=0.0,
             duration=push.duration,
+            raised=push.raised,
         )
     if not isinstance(push, ForcePush):
         raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
@@ -124,6 +129,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
         force_x=float(push.force[0]),
         force_y=float(push.force[1]),
         duration=push.duration,
+        raised=False,
     )
 
 
@@ -146,12 +152,67 @@ def state_of(pose: Array, twist: Array | None = None) -> State:
     )
 
 
-def time_step(push: Push | ForcePush, finger: Finger, physics: Physics) -> float:
-    """Return the time step [s], a whole fraction of the push's duration."""
+def time_step(
+    push: Push | ForcePush, finger: Finger, physics: Physics, thrown: float = 0.0
+) -> float:
+    """Return the time step [s], for a straight push a whole fraction of its duration.
+
+    thrown: how fast the object moves at the start [m/s].
+    """
     dt = physics.dt
     if dt is None:
         dt = FORCE_STEP
         if isinstance(push, Push):
-            travel = min(STEP_TRAVEL, 0.5 * finger.radius)
-            dt = travel / float(np.hypot(*push.velocity))
+            dt = step_of_travel(push, min(STEP_TRAVEL, 0.5 * finger.radius))
+        if thrown > 0.0:
+            dt = min(dt, THROW_TRAVEL / thrown)
     return float(push.duration / np.ceil(push.duration / dt * (1.0 - 1e-9)))
+
+
+def step_of_travel(push: Push, travel: float) -> float:
+    """Return the time [s] in which the finger moves `travel` [m] at its top speed."""
+    top = push.top_speed
+    return travel / top if top > 0.0 else STILL_STEP
+
+
+def clock_of(action: Action, dt: float, until: float, *, settle: bool) -> Clock:
+    """Return the instants of a rollout, at most dt apart; the bends of the path are among them.
+
+    Args:
+        action: what is done, with time counted from the start of the rollout.
+        dt: time step [s].
+        until: end of the rollout [s].
+        settle: whether it goes on from there until the object rests.
+
+    """
+    instants: list[Array] = [np.zeros(1)]
+    begin = 0.0
+    for end in _bends(action, until):
+        steps = int(np.ceil((end - begin) / dt * (1.0 - 1e-9)))
+        if steps > 0:
+            # Not linspace: where a push is cut must not show in the instants before.
+            times: Array = begin + np.arange(1.0, steps + 1) * ((end - begin) / steps)
+            times[-1] = end
+            instants.append(times)
+            begin = end
+    rest = int(np.ceil((until - begin) / dt * (1.0 - 1e-9)))
+    if rest > 0:
+        times = begin + np.arange(1.0, rest + 1) * dt
+        times[-1] = until
+        instants.append(times)
+    return Clock(instants=np.concatenate(instants), dt=dt, settle=settle)
+
+
+def _bends(action: Action, until: float) -> list[float]:
+    """Return when the motion changes, after the start and not after `until` [s]."""
+    found = np.array([action.duration])
+    if len(action.t) > 0:
+        velocity = np.diff(np.column_stack([action.x, action.y]), axis=0)
+        velocity /= np.diff(action.t)[:, None]
+        around = np.vstack([np.zeros(2), velocity, np.zeros(2)])
+        change = np.abs(np.diff(around, axis=0)).max(axis=1)
+        # The finger may be at rest before and after: its first and last knot count as bends.
+        bend = change > 1e-9 * np.abs(velocity).max()
+        bend[[0, -1]] = True
+        found = action.t[bend]
+    return [float(t) for t in found if 0.0 < t <= until]

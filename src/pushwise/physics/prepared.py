@@ -7,7 +7,7 @@ pushes in one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Self
@@ -22,16 +22,25 @@ from pushwise.physics.kernel_inputs import (
     action_of,
     board_of,
     body_of,
+    clock_of,
     ground_of,
     state_of,
+    step_of_travel,
     time_step,
 )
 from pushwise.physics.kernels import rollout
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.adjoint import RolloutBar, new_adjoint_work, roll_adjoint
-from pushwise.physics.kernels.batch_endpoints import Fingers, new_ends_work, roll_ends
-from pushwise.physics.kernels.jacobian import EXTRA, MOMENTS, new_jacobian_work, roll_jacobian
+from pushwise.physics.kernels.batch_endpoints import Pushes, new_ends_work, roll_ends
+from pushwise.physics.kernels.jacobian import (
+    EXTRA,
+    MOMENTS,
+    START,
+    new_jacobian_work,
+    roll_jacobian,
+)
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import DONE, FULL, Action, Clock, Work, new_work, roll
+from pushwise.physics.kernels.rollout import DONE, FULL, Clock, Work, new_work, roll
 from pushwise.physics.kernels.substep import State
 from pushwise.physics.kernels.track import Track, first_steps, new_track
 from pushwise.physics.model import ObjectModel, Physics, Table
@@ -42,22 +51,29 @@ from pushwise.typing import Array
 __all__ = [
     "EXTRA",
     "MOMENTS",
+    "START",
     "Action",
     "ClearStart",
     "Clock",
     "Ending",
     "Feet",
-    "Fingers",
     "Jacobian",
     "PreparedObject",
+    "Pushes",
     "Rolled",
     "RolloutBar",
     "Track",
     "action_from",
     "action_of",
+    "clock_of",
+    "pushes_of",
+    "step_of_travel",
     "time_step",
 ]
 
+
+_MOST_MOVES = 50  # of an object out of the finger: in a corner it takes more than one
+_TOUCHES = 1e-12  # m; a gap that is none
 
 Loop = Callable[[Body, Ground, Action, State, Clock, Work, Track], tuple[int, int]]
 """A kernel that fills a track: how it ended, and the number of steps."""
@@ -79,15 +95,6 @@ class Rolled(NamedTuple):
     track: Track
 
 
-class ClearStart(NamedTuple):
-    """A pose clear of the finger, and how it depends on what it was made from."""
-
-    pose: Array  # (3,)
-    normal: Array  # (2,) outward normal it was moved along; zero when it was not moved
-    by_finger: Array  # (2, 2) derivative of its position in the finger's; zero when not moved
-    by_angle: Array  # (2,) derivative of its position in the angle; zero when not moved
-
-
 class FingerGap(NamedTuple):
     """How far a finger is from the object, and in which direction."""
 
@@ -96,11 +103,36 @@ class FingerGap(NamedTuple):
     curvature: float  # of the outline's normal [1/m]
 
 
-class Jacobian(NamedTuple):
-    """Derivatives of a rollout in z, the n + EXTRA parameters that `kernels.jacobian` lists."""
+class ClearStart(NamedTuple):
+    """A pose clear of the finger, and how it depends on what it was made from."""
 
-    pose: Array  # (T + 1, 3, n + EXTRA)
-    impulse: Array  # (T, 2, n + EXTRA); (0, 2, n + EXTRA) when not asked for
+    pose: Array  # (3,)
+    by_radius: Array  # (2,) derivative of its position in the finger's radius; zero when not moved
+    by_finger: Array  # (2, 2) derivative of its position in the finger's; zero when not moved
+    by_angle: Array  # (2,) derivative of its position in the angle; zero when not moved
+
+    def moved(self, met: FingerGap, x: float, y: float) -> ClearStart:
+        """Return the pose moved straight away from a finger at (x, y), so that it touches."""
+        n = np.array(met.normal)
+        t = np.array([-n[1], n[0]])
+        pose = np.append(self.pose[:2] + met.gap * n, self.pose[2])
+        by_finger = np.outer(n, n) + met.gap * met.curvature * np.outer(t, t)
+        # Turning the object by an angle is turning the finger back about it, and then both.
+        by_angle = met.gap * t - by_finger @ np.array([self.pose[1] - y, x - self.pose[0]])
+        rest = np.eye(2) - by_finger
+        return ClearStart(
+            pose,
+            rest @ self.by_radius - n,
+            rest @ self.by_finger + by_finger,
+            rest @ self.by_angle + by_angle,
+        )
+
+
+class Jacobian(NamedTuple):
+    """Derivatives of a rollout in z, the P parameters that `kernels.jacobian` lists."""
+
+    pose: Array  # (T + 1, 3, P)
+    impulse: Array  # (T, 2, P); (0, 2, P) when not asked for
 
 
 class Feet(NamedTuple):
@@ -158,7 +190,7 @@ class PreparedObject:
     def roll_with(self, loop: Loop, action: Action, start: State, clock: Clock) -> Rolled:
         """Simulate with a loop of the kernels, `roll` or that of the paper's friction."""
         work = new_work(self.body)
-        room = int(clock.until / clock.dt) + 64
+        room = len(clock.instants) + 64
         while True:
             track = new_track(room)
             ending, steps = loop(self.body, self.ground, action, start, clock, work, track)
@@ -166,14 +198,31 @@ class PreparedObject:
                 return Rolled(Ending(ending), first_steps(track, steps))
             room *= 2
 
-    def jacobian(self, action: Action, track: Track, cells: int, *, impulse: bool) -> Jacobian:
-        """Differentiate all poses of a track, and its impulses if asked for; see `Jacobian`."""
-        steps, size = len(track.mode), cells + EXTRA
+    def jacobian(
+        self,
+        action: Action,
+        track: Track,
+        cells: int,
+        *,
+        impulse: bool = False,
+        knots: bool = False,
+    ) -> Jacobian:
+        """Differentiate all poses of a track, and its impulses if asked for; see `Jacobian`.
+
+        Args:
+            action: what was done.
+            track: the steps that `roll` took.
+            cells: number of cells.
+            impulse: whether to differentiate the impulses of the finger, too.
+            knots: whether to differentiate in the knots of the finger's path, too.
+
+        """
+        steps, size = len(track.mode), cells + EXTRA + (2 * len(action.t) if knots else 0)
         found = Jacobian(
             np.empty((steps + 1, 3, size)), np.empty((steps if impulse else 0, 2, size))
         )
         work = new_jacobian_work(self.body, size)
-        roll_jacobian(self.body, self.ground, action, track, found.pose, found.impulse, work)
+        roll_jacobian(self.body, self.ground, action, track, cells, found.pose, found.impulse, work)
         return found
 
     def adjoint(
@@ -221,16 +270,13 @@ class PreparedObject:
         )
         return bar if differentiable else None
 
-    def ends(self, fingers: Fingers, poses: Array) -> Array | None:
-        """Return where pushes from poses (k, 3) end, (k, 3); None where one cannot be simulated."""
-        found = np.empty((len(poses), 3))
-        room = int(np.max(fingers.until / fingers.dt)) + 64
-        while True:
-            work = new_ends_work(self.body, room)
-            ending = roll_ends(self.body, self.ground, fingers, np.array(poses), found, work)
-            if ending != FULL:
-                return found if ending == DONE else None
-            room *= 2
+    def ends(self, pushes: Pushes, poses: Array) -> Array | None:
+        """Return where pushes from rest at poses (B, 3) end, (B, 3), or None if one fails."""
+        found, endings = np.empty((len(poses), 3)), np.empty(len(poses), np.int64)
+        work = new_ends_work(self.body)
+        start = np.array(poses)
+        roll_ends(self.body, self.ground, pushes, start, np.zeros_like(start), found, endings, work)
+        return found if (endings == DONE).all() else None
 
     def clear_start(
         self,
@@ -251,31 +297,31 @@ class PreparedObject:
             touching: whether to close a gap as well, if not larger than `deepest`.
 
         """
-        untouched = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
+        clear = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
         if action.t.size == 0:
-            return untouched
+            return clear
         x, y = (float(np.interp(0.0, action.t, knots)) for knots in (action.x, action.y))
-        met = self.finger_gap(se2(*pose.tolist()), x, y, action.radius)
-        gap = met.gap
-        if gap >= 0.0 and not (touching and deepest is not None and gap < deepest):
-            return untouched
-        if deepest is None and gap < -0.5 * action.radius:
-            raise SimulationError(
-                f"{name}: the finger, radius {action.radius:g} m, starts {-gap * 1e3:.1f} mm inside"
-                " the object as observed; more than half its radius cannot be noise."
-            )
-        if deepest is not None and gap < -deepest:
-            raise SimulationError(
-                f"{name}: the finger starts {-gap * 1e3:.1f} mm inside the object as observed; "
-                f"more than {deepest * 1e3:g} mm is no matter of calibration."
-            )
-        n = np.array(met.normal)
-        t = np.array([-n[1], n[0]])
-        moved = np.array([pose[0] + gap * n[0], pose[1] + gap * n[1], pose[2]])
-        by_finger = np.outer(n, n) + gap * met.curvature * np.outer(t, t)
-        # Turning the object by an angle is turning the finger back about it, and then both.
-        by_angle = gap * t - by_finger @ np.array([pose[1] - y, x - pose[0]])
-        return ClearStart(moved, n, by_finger, by_angle)
+        for _ in range(_MOST_MOVES):
+            met = self.finger_gap(se2(*clear.pose.tolist()), x, y, action.radius)
+            close = touching and deepest is not None and met.gap < deepest
+            if abs(met.gap) < _TOUCHES or (met.gap >= 0.0 and not close):
+                return clear
+            if deepest is None and met.gap < -0.5 * action.radius:
+                raise SimulationError(
+                    f"{name}: the finger, radius {action.radius:g} m, starts {-met.gap * 1e3:.1f} "
+                    "mm inside the object as observed; more than half its radius cannot be noise."
+                )
+            if deepest is not None and met.gap < -deepest:
+                raise SimulationError(
+                    f"{name}: the finger starts {-met.gap * 1e3:.1f} mm inside the object as "
+                    f"observed; more than {deepest * 1e3:g} mm is no matter of calibration."
+                )
+            clear = clear.moved(met, x, y)
+            touching = False
+        raise SimulationError(
+            f"{name}: the finger, radius {action.radius:g} m, does not fit where it starts, at "
+            f"({x:.4f}, {y:.4f}) m: the object is on both sides of it."
+        )
 
     def finger_gap(self, at: SE2, x: float, y: float, radius: float) -> FingerGap:
         """Return how a finger at a point of the table meets the object at a pose."""
@@ -290,3 +336,21 @@ def action_from(model: ObjectModel, push: Push | ForcePush, finger: Finger, begi
     """Return a push as an action with time counted from `begin` [s]."""
     action = action_of(model, push, finger)
     return action._replace(t=action.t - begin, duration=action.duration - begin)
+
+
+def pushes_of(actions: Sequence[Action], clocks: Sequence[Clock]) -> Pushes:
+    """Return pushes by one finger, one or more, in the form in which kernels take many of them."""
+    return Pushes(
+        t=np.concatenate([action.t for action in actions]),
+        x=np.concatenate([action.x for action in actions]),
+        y=np.concatenate([action.y for action in actions]),
+        knots=np.cumsum([len(action.t) for action in actions], dtype=np.int64),
+        instants=np.concatenate([clock.instants for clock in clocks]),
+        ends=np.cumsum([len(clock.instants) for clock in clocks], dtype=np.int64),
+        dt=np.array([clock.dt for clock in clocks]),
+        raised=np.array([action.raised for action in actions]),
+        radius=actions[0].radius,
+        mu=actions[0].mu,
+        height=actions[0].height,
+        settle=clocks[0].settle,
+    )

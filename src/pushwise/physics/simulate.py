@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import action_of, state_of, time_step
+from pushwise.physics.kernel_inputs import action_of, clock_of, state_of, time_step
 from pushwise.physics.kernels import contact
-from pushwise.physics.kernels.rollout import Clock
 from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import Ending, PreparedObject
@@ -40,6 +39,7 @@ class Mode(IntEnum):
     WEDGED = contact.WEDGE_STICK
     WEDGED_TURNING_LEFT = contact.WEDGE_LEFT
     WEDGED_TURNING_RIGHT = contact.WEDGE_RIGHT
+    JAMMED = contact.JAMMED
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,12 +214,14 @@ def follow(
         )
     if until is not None:
         until = positive_number("until", until)
-    clock = Clock(
-        dt=time_step(push, finger, physics),
-        until=push.duration if until is None else until,
+    prepared = PreparedObject.of(model, setting.table, physics)
+    thrown = float(np.hypot(*start.twist[:2]) + abs(start.twist[2]) * prepared.body.reach)
+    clock = clock_of(
+        action,
+        time_step(push, finger, physics, thrown),
+        push.duration if until is None else until,
         settle=until is None,
     )
-    prepared = PreparedObject.of(model, setting.table, physics)
     if lagged:
         # Only those who ask for the paper's friction wait for its compilation.
         from pushwise.physics.paper.lagged_rollout import roll_lagged

@@ -117,7 +117,9 @@ class Plan:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             pushes = document["pushes"]
             return cls(
-                tuple(Push(push["start"], push["velocity"], push["duration"]) for push in pushes),
+                tuple(
+                    Push.line(push["start"], push["velocity"], push["duration"]) for push in pushes
+                ),
                 tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
                 np.array([document["start"], *(push["expected_pose"] for push in pushes)]),
                 np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),

@@ -17,7 +17,13 @@ from pushwise.compilation import compiled
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.physics.model import Physics
-from pushwise.physics.prepared import Clock, Ending, PreparedObject, action_of, time_step
+from pushwise.physics.prepared import (
+    Ending,
+    PreparedObject,
+    action_of,
+    clock_of,
+    time_step,
+)
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.approach import Approach
 from pushwise.planning.deadline import Deadline
@@ -218,7 +224,7 @@ class Pusher:
 
     def push(self, pose: Array, tried: Candidate) -> Push:
         """Return a candidate of a pose as a push."""
-        return Push(*self.ray(pose, tried.contact, tried.turn), tried.duration)
+        return Push.line(*self.ray(pose, tried.contact, tried.turn), tried.duration)
 
     def ray(self, pose: Array, contact: int, turn: float) -> tuple[Array, Array]:
         """Return where a push at a contact starts [m] and its velocity [m/s], (2,) each."""
@@ -277,7 +283,7 @@ class Pusher:
         def push_from(pose: Array) -> Push:
             start, velocity = self.ray(pose, contact, turn)
             left = np.array([-velocity[1], velocity[0]]) / SPEED
-            return Push(start + deviation.aside * left, velocity, (travel + GAP) / SPEED)
+            return Push.line(start + deviation.aside * left, velocity, (travel + GAP) / SPEED)
 
         if key not in self._seen:
             origin = np.zeros(3)
@@ -300,9 +306,10 @@ class Pusher:
         self.simulations += 1
         # A trial may be coarse; the push that is chosen is simulated with the usual time step.
         step = self._physics if settle else replace(self._physics, dt=_STEP / SPEED)
-        clock = Clock(dt=time_step(push, finger, step), until=push.duration, settle=settle)
+        action = action_of(self.model, push, finger)
+        clock = clock_of(action, time_step(push, finger, step), push.duration, settle=settle)
         prepared = self._table if edge else self._plane
-        ending, track = prepared.roll(action_of(self.model, push, finger), pose, clock)
+        ending, track = prepared.roll(action, pose, clock)
         count = len(track.mode)
         if ending is Ending.STARTED_INSIDE:
             return track.t[:0], track.pose[:0]

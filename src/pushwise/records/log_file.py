@@ -20,7 +20,7 @@ import numpy as np
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.physics.push import Push
-from pushwise.records.record import Noise, PushRecord, finger_path
+from pushwise.records.record import Noise, PushRecord
 
 __all__ = ["SLOW", "LogWriter", "csv_rows", "read_csv", "read_records"]
 
@@ -176,7 +176,7 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
     if end == 0:
         raise _refused(path, rows[-1].line, f"the finger ends where it began in {name}")
     t = data[:, 0] - data[0, 0]
-    push = Push(finger[0], (finger[end] - finger[0]) / t[end], float(t[end]))
+    push = Push.line(finger[0], (finger[end] - finger[0]) / t[end], float(t[end]))
     speed = float(np.hypot(*push.velocity))
     if speed < SLOW:
         raise _refused(
@@ -185,7 +185,7 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
             f"the finger of {name} moves at {1e3 * speed:.2g} mm/s; positions must be in "
             "metres and times in seconds",
         )
-    stray = np.hypot(*(finger - finger_path(push, t)).T)
+    stray = np.hypot(*(finger - push.at(t)).T)
     if stray.max() > _ASTRAY:
         at = int(np.argmax(stray))
         raise _refused(

@@ -54,6 +54,9 @@ class PushRecord:
     shape (T, 2), if measured."""
     finger: Array | None
     """The finger's centre [m] in the table frame, shape (T, 2); None for a `ForcePush`."""
+    twist: Array
+    """Twist (vx, vy, omega) [m/s, m/s, rad/s] of the grid origin at the first sample, shape (3,);
+    zero for an object at rest."""
     noise: Noise | None
     """Noise of the measurements, if known."""
     fell: bool
@@ -69,6 +72,7 @@ class PushRecord:
         force: ArrayLike | None = None,
         *,
         finger: ArrayLike | None = None,
+        twist: ArrayLike = (0.0, 0.0, 0.0),
         noise: Noise | None = None,
         fell: bool = False,
         source: str = "",
@@ -93,10 +97,11 @@ class PushRecord:
             force = finite_array("force", force, (samples, 2))
         set_field(self, "force", force)
         if finger is None and isinstance(push, Push):
-            finger = finger_path(push, self.t)
+            finger = push.at(self.t)
         if finger is not None:
             finger = finite_array("finger", finger, (samples, 2))
         set_field(self, "finger", finger)
+        set_field(self, "twist", finite_array("twist", twist, (3,)))
         set_field(self, "noise", noise)
         set_field(self, "fell", bool(fell))
         set_field(self, "source", source)
@@ -104,10 +109,3 @@ class PushRecord:
     def called(self, index: int) -> str:
         """Return a name for this record, number `index` of several, for use in a sentence."""
         return f"push {index} ({self.source})" if self.source else f"push {index}"
-
-
-def finger_path(push: Push, t: Array) -> Array:
-    """Return the finger's centre [m] at times t (T,) [s], shape (T, 2); it rests after the push."""
-    moved = np.clip(t, 0.0, push.duration)[:, None] * push.velocity
-    path: Array = push.start + moved
-    return path

@@ -137,4 +137,4 @@ def push_at(viewed: Viewed, pose: Array, point: Array) -> Push:
     at = int(np.argmin(np.hypot(*(point - nearest).T)))
     outward = np.array([edge[at, 1], -edge[at, 0]]) / np.hypot(*edge[at])
     start = nearest[at] + (viewed.finger.radius + _CLEAR) * outward
-    return Push(start, -_SPEED * outward, (_TRAVEL + _CLEAR) / _SPEED)
+    return Push.line(start, -_SPEED * outward, (_TRAVEL + _CLEAR) / _SPEED)

@@ -180,7 +180,7 @@ def _pushed(world: World, push: Push) -> PushRecord:
         back = tries * _RETREAT / speed
         try:
             return world.push(
-                Push(push.start - back * push.velocity, push.velocity, push.duration + back)
+                Push.line(push.start - back * push.velocity, push.velocity, push.duration + back)
             )
         except SimulationError as error:
             last = error

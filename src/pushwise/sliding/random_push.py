@@ -43,7 +43,7 @@ def draw_push(
         # In a hollow the finger may not fit.
         if outline_distance(outline, start) < finger.radius + 0.5 * _GAP:
             continue
-        push = Push(start, -SPEED * normal, DURATION)
+        push = Push.line(start, -SPEED * normal, DURATION)
         end = simulate(guess, push, pose, finger=finger).pose[-1]
         if contains(table.polygon, placed(grid.outline, end)).all():
             return push

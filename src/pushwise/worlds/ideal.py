@@ -10,7 +10,6 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
-from pushwise.records.record import finger_path
 from pushwise.typing import Array
 from pushwise.worlds.simulated import Motion, SimulatedWorld, sample_times
 from pushwise.worlds.world import Sensing
@@ -60,7 +59,7 @@ class Ideal(SimulatedWorld):
         angle = self._direction_error * self._rng.standard_normal()
         cos, sin = np.cos(angle), np.sin(angle)
         velocity = np.array([[cos, -sin], [sin, cos]]) @ push.velocity
-        return Push(start, velocity, push.duration)
+        return Push.line(start, velocity, push.duration)
 
     def _carried_out(self, push: Push, pose: Array) -> Motion:
         """Simulate the push."""
@@ -71,4 +70,4 @@ class Ideal(SimulatedWorld):
         given = np.stack([np.interp(t, path.t, column) for column in impulse.T], axis=-1)
         force = np.zeros((len(t), 2))
         force[1:] = np.diff(given, axis=0) / np.diff(t)[:, None]
-        return Motion(t, path.pose_at(t), force, finger_path(push, t), path.tipped)
+        return Motion(t, path.pose_at(t), force, push.at(t), path.tipped)

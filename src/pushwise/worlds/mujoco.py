@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
-from pushwise.records.record import finger_path
 from pushwise.typing import Array
 from pushwise.worlds.mujoco_scene import FLOOR, TIME_STEP, object_scene
 from pushwise.worlds.simulated import TILTED, Look, Motion, SimulatedWorld, run_push
@@ -194,7 +193,7 @@ class _MuJoCoEngine:
             mujoco.mj_step(engine, data)
             # The reaction on the finger, as its joints see it.
             total -= data.qfrc_constraint[self._speed]
-        self._finger = finger_path(push, np.array([end]))[0]
+        self._finger = push.at(end)
         mean: Array = total / steps
         return mean
 

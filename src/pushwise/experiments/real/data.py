@@ -280,7 +280,7 @@ def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
     travel = tip[2:] - tip[:2]
     duration = float(np.hypot(*travel)) / speed
     return PushRecord(
-        Push(tip[:2], travel / duration, duration), [0.0, duration], pose.reshape(2, 3)
+        Push.line(tip[:2], travel / duration, duration), [0.0, duration], pose.reshape(2, 3)
     )
 
 

@@ -73,7 +73,7 @@ def cut_pieces(
                 left_out[why] += 1
                 continue
             duration = float(t[b] - t[a])
-            push = Push(tip[a], (tip[b] - tip[a]) / duration, duration)
+            push = Push.line(tip[a], (tip[b] - tip[a]) / duration, duration)
             source = f"{recording.source} at {t[a]:.3f} s"
             records.append(PushRecord(push, [0.0, duration], pose[[a, b]], source=source))
             gaps.append(gap[[a, b]])

@@ -29,7 +29,13 @@ from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.observations import GAP_SIGMA
 from pushwise.identification.problem import DEEPEST, Problem
 from pushwise.physics.model import ObjectModel
-from pushwise.physics.prepared import Feet, Fingers, PreparedObject
+from pushwise.physics.prepared import (
+    Feet,
+    PreparedObject,
+    action_from,
+    clock_of,
+    pushes_of,
+)
 from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
@@ -114,15 +120,23 @@ class ThreeFeet:
             raise PushwiseError("method feet needs pushes by a finger; got a force on a cell.")
         records = problem.records
         self.doubted = np.flatnonzero(problem.doubts)
-        self.begin = np.array([push.start for push in pushes])
         axes = [Calibration(tool=axis) for axis in np.eye(2)]
         self.along = np.array([[axis.offset(push) for axis in axes] for push in pushes])
         self.along = self.along.transpose(0, 2, 1)
-        self.travel = np.array([push.duration * push.velocity for push in pushes])
-        clock = np.array([record.t[0] for record in records])
-        self.first = -clock
-        self.last = np.array([push.duration for push in pushes]) - clock
-        self.until = np.array([record.t[-1] for record in records]) - clock
+        model = ObjectModel(problem.grid, np.ones(problem.grid.n_cells), 1.0)
+        self.actions = [
+            action_from(model, push, problem.finger, record.t[0])
+            for push, record in zip(pushes, records, strict=True)
+        ]
+        self.clocks = [
+            clock_of(action, dt, float(record.t[-1] - record.t[0]), settle=False)
+            for action, dt, record in zip(self.actions, problem.steps, records, strict=True)
+        ]
+        self.pushes = pushes_of(self.actions, self.clocks)
+        self.knots = np.diff(self.pushes.knots, prepend=0)
+        self.tips = np.array(
+            [[np.interp(0.0, a.t, axis) for axis in (a.x, a.y)] for a in self.actions]
+        )
         self.pose = np.array([record.pose[0] for record in records])
         self.seen = np.array([record.pose[-1] for record in records])
         x, y = problem.grid.outline.T
@@ -235,29 +249,24 @@ class ThreeFeet:
         finger, calibration = self._setup(v)
         feet = Feet(places, problem.prior.mass * shares, problem.prior.friction)
         prepared = PreparedObject.on_feet(problem.grid, feet, problem.physics)
-        begin = self.begin + calibration.tip + self.along @ calibration.tool
-        fingers = Fingers(
-            begin,
-            begin + self.travel,
-            self.first,
-            self.last,
-            self.until,
-            np.array(problem.steps),
-            finger.radius,
-            finger.friction,
-            finger.height,
+        offset = calibration.tip + self.along @ calibration.tool
+        each = np.repeat(offset, self.knots, axis=0)
+        pushes = self.pushes._replace(
+            x=self.pushes.x + each[:, 0],
+            y=self.pushes.y + each[:, 1],
+            radius=finger.radius,
+            mu=finger.friction,
+            height=finger.height,
         )
         poses = calibration.pose(self.pose)
         deepest = DEEPEST if problem.calibrates else 0.5 * finger.radius
-        share = np.clip(self.first / (self.first - self.last), 0.0, 1.0)
-        tips = (begin + share[:, None] * self.travel).tolist()
-        for pose, (x, y) in zip(poses, tips, strict=True):
+        for pose, (x, y) in zip(poses, (self.tips + offset).tolist(), strict=True):
             met = prepared.finger_gap(se2(*pose.tolist()), x, y, finger.radius)
             if met.gap < -deepest:
                 return None
             if met.gap < 0.0 or (calibration.touching and met.gap < deepest):
                 pose[:2] += met.gap * np.array(met.normal)
-        ends = prepared.ends(fingers, poses)
+        ends = prepared.ends(pushes, poses)
         return None if ends is None else calibration.tracked(ends)
 
     def mean(self, points: Array) -> Array:

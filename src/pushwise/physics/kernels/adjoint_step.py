@@ -20,16 +20,17 @@ import numpy as np
 from pushwise.compilation import compiled_part, compiled_sum
 from pushwise.geometry.compiled import rotate, se2, unrotate
 from pushwise.physics.constants import STICTION_SPEED
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.adjoint_contact import (
     NO_FINGER,
     ForceBar,
     TwistBar,
     touched_adjoint,
 )
-from pushwise.physics.kernels.contact import SEPARATE, Touch
+from pushwise.physics.kernels.contact import JAMMED, SEPARATE, Touch
 from pushwise.physics.kernels.linear import solve
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, StepSetup, Work, set_up
+from pushwise.physics.kernels.rollout import StepSetup, Work, set_up
 from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
 from pushwise.physics.kernels.substep import State, mid_pose, pose_of
 from pushwise.physics.kernels.tilt import tilt_adjoint
@@ -70,6 +71,8 @@ class StepBar(NamedTuple):
 class Retraced(NamedTuple):
     """A step of a track as it was taken."""
 
+    begin: float  # [s]
+    end: float
     state: State
     setup: StepSetup
     touch: Touch
@@ -115,9 +118,11 @@ def retrace(
         fx=track.impulse[k, 0],
         fy=track.impulse[k, 1],
     )
-    setup = set_up(body, ground, action, s, track.t[k], track.t[k + 1], work)
+    begin = track.t[k]
+    end = track.t[k + 1]
+    setup = set_up(body, ground, action, s, begin, end, work)
     at = energy(setup.problem, touch.vx, touch.vy, touch.w)
-    return Retraced(state=s, setup=setup, touch=touch, energy=at)
+    return Retraced(begin=begin, end=end, state=s, setup=setup, touch=touch, energy=at)
 
 
 @compiled_sum
@@ -154,6 +159,29 @@ def _friction_adjoint(p: StepProblem, y: TwistBar, w: TwistBar, c_bar: Array) ->
 
 
 @compiled_part
+def _jammed_adjoint(after: StateBar, dt: float) -> StepBar:
+    """Carry derivatives back over a step in which the object moves as one with the finger."""
+    x = after.x + after.vx / dt
+    y = after.y + after.vy / dt
+    return StepBar(
+        state=StateBar(x=after.x, y=after.y, th=after.th, vx=0.0, vy=0.0, w=0.0),
+        m=0.0,
+        cx=0.0,
+        cy=0.0,
+        J=0.0,
+        ax=-x,
+        ay=-y,
+        bx=x,
+        by=y,
+        radius=0.0,
+        mu=0.0,
+        fx=0.0,
+        fy=0.0,
+        before=ForceBar(x=0.0, y=0.0),
+    )
+
+
+@compiled_part
 def step_adjoint(
     body: Body,
     action: Action,
@@ -174,6 +202,8 @@ def step_adjoint(
     drive = step.setup.drive
     p = step.setup.problem
     dt = p.dt
+    if touch.mode == JAMMED:
+        return _jammed_adjoint(after, dt)
     m = p.m
     free = touch.mode == SEPARATE
     # Centre of mass from the grid origin at the start, the middle and the end of the step.

@@ -5,89 +5,114 @@ The physics is that of `rollout`.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import DONE, Action, Clock, Work, new_work, roll
+from pushwise.physics.kernels.rollout import Clock, Work, new_work, roll_out
 from pushwise.physics.kernels.substep import State
 from pushwise.physics.kernels.track import Track, new_track
-from pushwise.typing import Array
+from pushwise.typing import Array, Flags, Integers
 
 
-class Fingers(NamedTuple):
-    """Straight pushes by one finger, k of them, each with its own clock."""
+class Pushes(NamedTuple):
+    """Paths of one finger, B of them, with the instants at which each is simulated."""
 
-    begin: Array  # finger's centre at `first` [m], shape (k, 2)
-    end: Array  # at `last` [m], shape (k, 2)
-    first: Array  # when the finger starts [s], shape (k,): zero or before
-    last: Array  # when it stops [s], shape (k,)
-    until: Array  # end of the simulation [s], shape (k,)
-    dt: Array  # time step [s], shape (k,)
+    t: Array  # knots of all paths, one path after the other: times [s] and centres [m], shape (K,)
+    x: Array
+    y: Array
+    knots: Integers  # where the knots of each path end, shape (B,)
+    instants: Array  # of all paths, each from 0 on [s], shape (G,)
+    ends: Integers  # where the instants of each path end, shape (B,)
+    dt: Array  # time step while an object comes to rest [s], shape (B,)
+    raised: Flags  # whether the finger is raised at the end, shape (B,)
     radius: float
     mu: float
     height: float  # of the contact above the table [m]
+    settle: bool  # whether each goes on until the object rests
 
 
 class EndsWork(NamedTuple):
-    """What the pushes fill again and again: a finger's two knots, and a track."""
+    """What the pushes fill again and again; the track has no room: only ends are kept."""
 
-    t: Array  # (2,)
-    x: Array  # (2,)
-    y: Array  # (2,)
     roll: Work
     track: Track
 
 
-def new_ends_work(body: Body, room: int) -> EndsWork:
-    """Return work space for pushes of at most `room` steps."""
-    return EndsWork(
-        t=np.empty(2), x=np.empty(2), y=np.empty(2), roll=new_work(body), track=new_track(room)
+def new_ends_work(body: Body) -> EndsWork:
+    """Return work space for the ends of pushes."""
+    return EndsWork(new_work(body), new_track(0))
+
+
+@compiled_part
+def action_at(pushes: Pushes, i: int) -> Action:
+    """Return push i."""
+    first = pushes.knots[i - 1] if i > 0 else 0
+    last = pushes.knots[i]
+    return Action(
+        t=pushes.t[first:last],
+        x=pushes.x[first:last],
+        y=pushes.y[first:last],
+        radius=pushes.radius,
+        mu=pushes.mu,
+        height=pushes.height,
+        cell_x=0.0,
+        cell_y=0.0,
+        force_x=0.0,
+        force_y=0.0,
+        duration=pushes.t[last - 1],
+        raised=pushes.raised[i],
     )
 
 
 @compiled_part
-def at_rest(x: float, y: float, th: float) -> State:
-    """Return the state of an object at rest at a pose."""
+def clock_at(pushes: Pushes, i: int) -> Clock:
+    """Return the instants of push i."""
+    first = pushes.ends[i - 1] if i > 0 else 0
+    return Clock(
+        instants=pushes.instants[first : pushes.ends[i]], dt=pushes.dt[i], settle=pushes.settle
+    )
+
+
+@compiled_part
+def state_from(pose: Array, twist: Array, i: int) -> State:
+    """Return the state of an untouched object at pose i with twist i, (B, 3) each."""
     return State(
-        x=x, y=y, th=th, vx=0.0, vy=0.0, w=0.0, mode=SEPARATE, first=-1, second=-1, fx=0.0, fy=0.0
+        x=pose[i, 0],
+        y=pose[i, 1],
+        th=pose[i, 2],
+        vx=twist[i, 0],
+        vy=twist[i, 1],
+        w=twist[i, 2],
+        mode=SEPARATE,
+        first=-1,
+        second=-1,
+        fx=0.0,
+        fy=0.0,
     )
 
 
 @compiled
 def roll_ends(
-    body: Body, ground: Ground, fingers: Fingers, pose: Array, ends: Array, work: EndsWork
-) -> int:
-    """Simulate pushes from poses (k, 3) and fill in their last poses, `ends` (k, 3).
+    body: Body,
+    ground: Ground,
+    pushes: Pushes,
+    pose: Array,
+    twist: Array,
+    ends: Array,
+    endings: Integers,
+    work: EndsWork,
+) -> None:
+    """Simulate pushes from poses and twists (B, 3) each; fill in last poses, and how they ended.
 
-    Returns how the first push ended that did not end with ``DONE``, or ``DONE``.
+    ends: (B, 3); endings: (B,).
     """
     for i in range(len(pose)):
-        work.t[0] = fingers.first[i]
-        work.t[1] = fingers.last[i]
-        work.x[0] = fingers.begin[i, 0]
-        work.x[1] = fingers.end[i, 0]
-        work.y[0] = fingers.begin[i, 1]
-        work.y[1] = fingers.end[i, 1]
-        action = Action(
-            t=work.t,
-            x=work.x,
-            y=work.y,
-            radius=fingers.radius,
-            mu=fingers.mu,
-            height=fingers.height,
-            cell_x=0.0,
-            cell_y=0.0,
-            force_x=0.0,
-            force_y=0.0,
-            duration=fingers.last[i],
+        s = state_from(pose, twist, i)
+        p = roll_out(
+            body, ground, action_at(pushes, i), s, clock_at(pushes, i), work.roll, work.track
         )
-        s = at_rest(pose[i, 0], pose[i, 1], pose[i, 2])
-        clock = Clock(dt=fingers.dt[i], until=fingers.until[i], settle=False)
-        ending, steps = roll(body, ground, action, s, clock, work.roll, work.track)
-        if ending != DONE:
-            return ending
-        for j in range(3):
-            ends[i, j] = work.track.pose[steps, j]
-    return DONE
+        ends[i, 0] = p.state.x
+        ends[i, 1] = p.state.y
+        ends[i, 2] = p.state.th
+        endings[i] = p.ending

@@ -29,6 +29,7 @@ SLIP_RIGHT = 3  # friction on the object along -t (sigma = -1)
 WEDGE_STICK = 4
 WEDGE_LEFT = 5
 WEDGE_RIGHT = 6
+JAMMED = 7  # no mode has a solution: finger and object move as one
 IMPOSSIBLE = -1
 
 

@@ -5,11 +5,13 @@ step's derivatives (from the same `step_adjoint`, once for each number of the st
 into ``d pose / d z`` at every instant. Planar motion sees the masses only through four moments,
 so z is short:
 
-    z = (c_1 ... c_n, m, cx, cy, J, finger friction, finger radius, x, y, theta)
+    z = (c_1 ... c_n, m, cx, cy, J, finger friction, finger radius, x, y, theta, vx, vy, omega,
+         x_1, y_1, ... x_K, y_K)
 
 with c_i = mu_i m_i g [N] the friction load of cell i, m, (cx, cy), J total mass, centre of mass and
-second moment about the grid origin (grid frame), and (x, y, theta) the pose at the start. The
-object must be fully supported, each cell by its own weight.
+second moment about the grid origin (grid frame), then pose and twist at the start and, if asked
+for, the K knots of the finger's path. The object must be fully supported, each cell by its own
+weight.
 """
 
 from typing import NamedTuple
@@ -17,16 +19,18 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.action import Action, Place, place_of
 from pushwise.physics.kernels.adjoint_contact import ForceBar
 from pushwise.physics.kernels.adjoint_step import Retraced, StateBar, retrace, step_adjoint
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Action, Work, new_work, rest_load
+from pushwise.physics.kernels.rollout import Work, new_work, rest_load
 from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
-EXTRA = MOMENTS + 2 + 3  # numbers of z that are not loads
+START = MOMENTS + 2  # pose and twist at the start follow moments and finger
+EXTRA = START + 6  # numbers of z that are neither loads nor knots
 STATE = 6  # numbers of a state; the two of an impulse follow
 
 
@@ -54,12 +58,25 @@ def new_jacobian_work(body: Body, parameters: int) -> JacobianWork:
 
 
 @compiled_part
-def _still(track: Track, k: int) -> bool:
-    """Return whether nothing moves or touches in a step."""
+def _still(track: Track, k: int, n: int, state: Array) -> bool:
+    """Return whether nothing moves or touches in a step, and no twist at the start would tell."""
     moving = track.mode[k, 0] != SEPARATE
     for i in range(3):
         moving = moving or track.twist[k, i] != 0.0 or track.mid[k, i] != 0.0
+        for j in range(3):
+            # Friction has used up what a small twist at the start would have brought here.
+            moving = moving or abs(state[3 + i, n + START + 3 + j]) > 1e-12
     return not moving
+
+
+@compiled_part
+def _add_knots(new: Array, row: int, first: int, at: Place, x: float, y: float) -> None:
+    """Add derivatives in the finger's centre at a place of its path to those in the knots."""
+    j = first + 2 * at.knot
+    new[row, j] += (1.0 - at.share) * x
+    new[row, j + 1] += (1.0 - at.share) * y
+    new[row, j + 2] += at.share * x
+    new[row, j + 3] += at.share * y
 
 
 @compiled_part
@@ -68,9 +85,13 @@ def _fill_row(
     action: Action,
     step: Retraced,
     row: int,
+    n: int,
     work: JacobianWork,
 ) -> None:
-    """Fill a row of `work.new`: the derivatives in z of one number of the state after a step."""
+    """Fill a row of `work.new`: the derivatives in z of one number of the state after a step.
+
+    n: number of loads.
+    """
     one = StateBar(
         x=1.0 if row == 0 else 0.0,
         y=1.0 if row == 1 else 0.0,
@@ -85,7 +106,6 @@ def _fill_row(
     state = work.state
     new = work.new
     P = new.shape[1]
-    n = P - EXTRA
     for j in range(P):
         new[row, j] = (
             d.state.x * state[0, j]
@@ -108,6 +128,9 @@ def _fill_row(
     new[row, n + 3] += d.J
     new[row, n + 4] += d.mu
     new[row, n + 5] += d.radius
+    if n + EXTRA < P:
+        _add_knots(new, row, n + EXTRA, place_of(action, step.begin), d.ax, d.ay)
+        _add_knots(new, row, n + EXTRA, place_of(action, step.end), d.bx, d.by)
 
 
 @compiled
@@ -116,16 +139,17 @@ def roll_jacobian(
     ground: Ground,
     action: Action,
     track: Track,
+    n: int,
     poses: Array,
     impulses: Array,
     work: JacobianWork,
 ) -> None:
     """Differentiate all poses of a track, and its impulses if there is room for them.
 
-    poses: filled in, shape (T + 1, 3, n + EXTRA); impulses: (T, 2, n + EXTRA), or no rows.
+    n: number of loads; poses: filled in, shape (T + 1, 3, P) with P = n + EXTRA, or with two more
+    for each knot; impulses: (T, 2, P), or no rows.
     """
     P = poses.shape[2]
-    n = P - EXTRA
     T = track.mode.shape[0]
     with_impulse = impulses.shape[0] > 0
     rest_load(body, ground, work.forward)
@@ -134,12 +158,13 @@ def roll_jacobian(
     for j in range(P):
         for i in range(3):
             poses[0, i, j] = 0.0
+    for i in range(STATE):
+        state[i, n + START + i] = 1.0
     for i in range(3):
-        state[i, n + MOMENTS + 2 + i] = 1.0
-        poses[0, i, n + MOMENTS + 2 + i] = 1.0
+        poses[0, i, n + START + i] = 1.0
     rows = STATE + 2 if with_impulse or action.height > 0.0 else STATE
     for k in range(T):
-        if _still(track, k):
+        if _still(track, k, n, state):
             for j in range(P):
                 state[6, j] = 0.0
                 state[7, j] = 0.0
@@ -149,7 +174,7 @@ def roll_jacobian(
         else:
             step = retrace(body, ground, action, track, k, work.forward)
             for row in range(rows):
-                _fill_row(body, action, step, row, work)
+                _fill_row(body, action, step, row, n, work)
             h = track.t[k + 1] - track.t[k]
             for j in range(P):
                 for i in range(STATE):

@@ -2,6 +2,13 @@
 
 `roll` is the loop that `simulate` and the gradients share. It records every step it took, with
 what the adjoint needs to retrace it; `set_up` describes a step, once for all of them.
+
+Two choices are made where the equations leave one open, or have no answer:
+
+- A finger that starts a little inside the object, as noise may put it, moves the object straight
+  out of the way before the push begins.
+- Where no mode of contact has a solution, however short the step, the finger is **jammed**: object
+  and finger move on as one, without turning, to the end of the time step.
 """
 
 from typing import NamedTuple
@@ -9,19 +16,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
-from pushwise.geometry.compiled import feature_normal, nearest_feature, place, unplace
 from pushwise.physics.constants import STICTION_SPEED
+from pushwise.physics.kernels.action import Action, drive_between, jammed, moved_out, touched_point
 from pushwise.physics.kernels.contact import Touch
 from pushwise.physics.kernels.load import Body, Ground, find_load, find_support
 from pushwise.physics.kernels.step import StepProblem
 from pushwise.physics.kernels.substep import (
-    GAP_TOLERANCE,
     Drive,
     State,
     advance,
-    gap_after,
     mid_pose,
-    pose_of,
+    moved,
     step_problem,
 )
 from pushwise.physics.kernels.tilt import LEVEL, Tilt, tilt_of, tilted
@@ -37,22 +42,6 @@ FULL = 4  # the track has no room for another step
 
 DIVISIONS = 4096  # the shortest step tried is dt over this
 SETTLE_LIMIT = 5.0  # s; how long after the push an object may keep sliding
-
-
-class Action(NamedTuple):
-    """A finger's path through knots, or (no knots) a force on a point of the object."""
-
-    t: Array  # times of the knots [s], shape (K,)
-    x: Array  # finger centre at the knots [m], shape (K,)
-    y: Array
-    radius: float
-    mu: float
-    height: float  # of the finger's contact above the table [m]
-    cell_x: float
-    cell_y: float
-    force_x: float
-    force_y: float
-    duration: float  # end of the motion, or of the force [s]
 
 
 class Work(NamedTuple):
@@ -95,60 +84,6 @@ def write_step(track: Track, k: int, body: Body, s: State, drive: Drive, touch: 
     track.mode[k, 0] = s.mode
     track.mode[k, 1] = s.first
     track.mode[k, 2] = s.second
-
-
-@compiled_part
-def finger_at(action: Action, t: float) -> tuple[float, float]:
-    """Return the finger's centre at a time; it rests before the first and after the last knot."""
-    k = action.t.size
-    if k == 0:
-        return 0.0, 0.0
-    if t <= action.t[0]:
-        return action.x[0], action.y[0]
-    for i in range(1, k):
-        if t <= action.t[i]:
-            s = (t - action.t[i - 1]) / (action.t[i] - action.t[i - 1])
-            return (
-                action.x[i - 1] + s * (action.x[i] - action.x[i - 1]),
-                action.y[i - 1] + s * (action.y[i] - action.y[i - 1]),
-            )
-    return action.x[k - 1], action.y[k - 1]
-
-
-@compiled_part
-def drive_between(action: Action, t0: float, t1: float) -> Drive:
-    """Return what moves the object from t0 to t1."""
-    ax, ay = finger_at(action, t0)
-    bx, by = finger_at(action, t1)
-    on = 1.0 if t0 < action.duration else 0.0
-    return Drive(
-        finger=action.t.size > 0,
-        ax=ax,
-        ay=ay,
-        bx=bx,
-        by=by,
-        radius=action.radius,
-        mu=action.mu,
-        cell_x=action.cell_x,
-        cell_y=action.cell_y,
-        force_x=on * action.force_x,
-        force_y=on * action.force_y,
-    )
-
-
-@compiled_part
-def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
-    """Return the point of the outline nearest to the finger, or the point a force acts on."""
-    at = pose_of(s)
-    px = drive.cell_x
-    py = drive.cell_y
-    if drive.finger:
-        qx, qy = unplace(at, drive.bx, drive.by)
-        feature, _ = nearest_feature(qx, qy, body.ox, body.oy)
-        d, nx, ny, _ = feature_normal(feature, qx, qy, body.ox, body.oy)
-        px = qx - d * nx
-        py = qy - d * ny
-    return place(at, px, py)
 
 
 @compiled_part
@@ -205,31 +140,124 @@ def set_up(
 
 
 class Clock(NamedTuple):
-    """The time grid of a rollout: steps of dt to `until`, and from there anew until rest."""
+    """The instants of a rollout: those given, and from the last on steps of dt until rest."""
 
+    instants: Array  # [s], the first of them 0, shape (G,)
     dt: float
-    until: float
     settle: bool
 
 
 @compiled_part
-def next_goal(clock: Clock, now: float, count: int) -> float:
-    """Return where step `count` of the grid ends, counted from zero, or from `until` after it."""
-    origin = clock.until if now >= clock.until else 0.0
-    goal = origin + count * clock.dt
-    if now < clock.until and goal > clock.until - 1e-9 * clock.dt:
-        return clock.until
-    return goal
+def finished(body: Body, clock: Clock, now: float, s: State) -> bool:
+    """Return whether a rollout that has reached its last instant is over."""
+    until = clock.instants[clock.instants.size - 1]
+    speed = np.hypot(s.vx, s.vy) + abs(s.w) * body.reach
+    late = now >= until + SETTLE_LIMIT
+    return not clock.settle or late or speed <= STICTION_SPEED
 
 
 @compiled_part
-def finished(body: Body, clock: Clock, now: float, s: State) -> bool:
-    """Return whether a rollout is over: the time is up and, if asked for, the object at rest."""
-    if now < clock.until:
-        return False
-    speed = np.hypot(s.vx, s.vy) + abs(s.w) * body.reach
-    late = now >= clock.until + SETTLE_LIMIT
-    return not clock.settle or late or speed <= STICTION_SPEED
+def next_goal(body: Body, clock: Clock, now: float, count: int, s: State) -> float:
+    """Return the end of step `count` of a rollout, counted from 1; `now` if it is over."""
+    last = clock.instants.size - 1
+    if count <= last:
+        return float(clock.instants[count])
+    if finished(body, clock, now, s):
+        return now
+    return float(clock.instants[last] + (count - last) * clock.dt)
+
+
+class Reached(NamedTuple):
+    """How far a rollout has come."""
+
+    ending: int
+    now: float
+    steps: int
+    state: State
+
+
+@compiled_part
+def roll_to(
+    body: Body,
+    ground: Ground,
+    action: Action,
+    was: Reached,
+    goal: float,
+    work: Work,
+    track: Track,
+    fresh: bool,
+) -> Reached:
+    """Simulate to a goal, in one step or in as many as the contact needs.
+
+    fresh: whether the loads are to be found anew, as at the start. Steps are written to the track,
+    unless that has no room at all.
+    """
+    s = was.state
+    now = was.now
+    steps = was.steps
+    ending = was.ending
+    room = track.mode.shape[0]
+    whole = goal - now
+    h = whole
+    while now < goal and ending == DONE:
+        h = min(h, goal - now)
+        end = goal if goal - now - h < 1e-9 * whole else now + h
+        if changes_support(body, ground, s, h, work) or fresh:
+            fresh = False
+            if not rest_load(body, ground, work):
+                ending = TIPPED
+                break
+        setup = set_up(body, ground, action, s, now, end, work)
+        holds, after, touch = advance(body, s, setup.drive, setup.problem)
+        if not holds:
+            h *= 0.5
+            if h >= whole / DIVISIONS:
+                continue
+            end = goal
+            setup = set_up(body, ground, action, s, now, end, work)
+            touch = jammed(setup.drive, end - now)
+            after = moved(body, s, setup.problem, touch)
+        if room > 0 and steps == room:
+            ending = FULL
+            break
+        s = after
+        now = end
+        if room > 0:
+            write_step(track, steps, body, s, setup.drive, touch)
+            write_instant(track, steps + 1, now, s, setup.drive.bx, setup.drive.by)
+        steps += 1
+    return Reached(ending=ending, now=now, steps=steps, state=s)
+
+
+@compiled_part
+def begin(body: Body, action: Action, s: State, track: Track) -> Reached:
+    """Return the start of a rollout, with the object moved out of the finger."""
+    now = 0.0
+    steps = int(np.int64(0))
+    drive = drive_between(action, now, now)
+    ending = DONE
+    if drive.finger:
+        clear, s = moved_out(body, s, drive)
+        if not clear:
+            ending = STARTED_INSIDE
+    if track.mode.shape[0] > 0:
+        write_instant(track, steps, now, s, drive.bx, drive.by)
+    return Reached(ending=ending, now=now, steps=steps, state=s)
+
+
+@compiled_part
+def roll_out(
+    body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
+) -> Reached:
+    """Simulate from t = 0 and state s until the clock or the object stops."""
+    p = begin(body, action, s, track)
+    count = int(np.int64(1))  # a literal would compile what it is passed to once more
+    goal = next_goal(body, clock, p.now, count, p.state)
+    while p.ending == DONE and goal > p.now:
+        p = roll_to(body, ground, action, p, goal, work, track, count == 1)
+        count += 1
+        goal = next_goal(body, clock, p.now, count, p.state)
+    return p
 
 
 @compiled
@@ -240,44 +268,5 @@ def roll(
 
     On an ending other than ``DONE`` the last instant is where it happened.
     """
-    room = track.mode.shape[0]
-    find_support(body, ground, s.x, s.y, s.th, work.supported)
-    ending = DONE if rest_load(body, ground, work) else TIPPED
-    now = 0.0
-    steps = int(np.int64(0))  # a literal would compile what it is passed to once more
-    drive = drive_between(action, now, now)
-    write_instant(track, steps, now, s, drive.bx, drive.by)
-    if drive.finger and gap_after(body, s, drive)[1] < -GAP_TOLERANCE:
-        ending = STARTED_INSIDE
-
-    count = 0
-    settling = False
-    while ending == DONE and not finished(body, clock, now, s):
-        if now >= clock.until and not settling:
-            settling = True
-            count = 0
-        count += 1
-        goal = next_goal(clock, now, count)
-        h = goal - now
-        while now < goal and ending == DONE:
-            h = min(h, goal - now)
-            end = goal if goal - now - h < 1e-9 * clock.dt else now + h
-            if changes_support(body, ground, s, h, work) and not rest_load(body, ground, work):
-                ending = TIPPED
-                break
-            setup = set_up(body, ground, action, s, now, end, work)
-            holds, after, touch = advance(body, s, setup.drive, setup.problem)
-            if not holds:
-                h *= 0.5
-                if h < clock.dt / DIVISIONS:
-                    ending = NO_SOLUTION
-                continue
-            if steps == room:
-                ending = FULL
-                break
-            s = after
-            now = end
-            write_step(track, steps, body, s, setup.drive, touch)
-            steps += 1
-            write_instant(track, steps, now, s, setup.drive.bx, setup.drive.by)
-    return ending, steps
+    p = roll_out(body, ground, action, s, clock, work, track)
+    return p.ending, p.steps

@@ -29,7 +29,6 @@ from pushwise.geometry.compiled import (
 from pushwise.physics.kernels.contact import (
     IMPOSSIBLE,
     SEPARATE,
-    WEDGE_STICK,
     Contact,
     Touch,
     single_contact,
@@ -245,7 +244,7 @@ def advance(body: Body, s: State, drive: Drive, p: StepProblem) -> tuple[bool, S
             return ok, after, touch
 
     yx, yy = mid_finger(s, drive, dt)
-    if s.mode >= WEDGE_STICK:
+    if s.second >= 0:
         a = contact_at(body, s, drive, dt, s.first)
         b = contact_at(body, s, drive, dt, s.second)
         touch = wedge(p, a, b, yx, yy, drive.radius, drive.mu)

@@ -7,6 +7,7 @@ cell, so there is no finger and no contact.
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_allocating
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.load import Body, Ground, find_support
 from pushwise.physics.kernels.rollout import (
@@ -14,11 +15,9 @@ from pushwise.physics.kernels.rollout import (
     FULL,
     NO_SOLUTION,
     TIPPED,
-    Action,
     Clock,
     Work,
     changes_support,
-    finished,
     next_goal,
     rest_load,
     set_up,
@@ -59,14 +58,8 @@ def roll_lagged(
     now = 0.0
     steps = int(np.int64(0))  # a literal would compile what it is passed to once more
     write_instant(track, steps, now, s, 0.0, 0.0)
-    count = 0
-    settling = False
-    while ending == DONE and not finished(body, clock, now, s):
-        if now >= clock.until and not settling:
-            settling = True
-            count = 0
-        count += 1
-        end = next_goal(clock, now, count)
+    end = next_goal(body, clock, now, steps + 1, s)
+    while ending == DONE and end > now:
         if changes_support(body, ground, s, end - now, work) and not rest_load(body, ground, work):
             ending = TIPPED
             break
@@ -84,4 +77,5 @@ def roll_lagged(
         write_step(track, steps, body, s, setup.drive, touch)
         steps += 1
         write_instant(track, steps, now, s, 0.0, 0.0)
+        end = next_goal(body, clock, now, steps + 1, s)
     return ending, steps

@@ -187,7 +187,7 @@ def _span(
     inside = slice(first, last + 1)
     line = start + (finger.t[inside] - begin)[:, None] * velocity
     stray = float(np.hypot(*(finger.values[inside] - line).T).max())
-    push = Push(start + (kept[0] - begin) * velocity, velocity, duration)
+    push = Push.line(start + (kept[0] - begin) * velocity, velocity, duration)
     return _Span(push, kept, pose, stray, (first, last))
 
 
