@@ -84,16 +84,11 @@ class Calibration:
 
     def record(self, record: PushRecord) -> PushRecord:
         """Return a record as a perfect set-up would have recorded it."""
-        push = self.push(record.push)
-        finger = record.finger
-        if finger is not None and isinstance(record.push, Push):
-            finger = finger + self.offset(record.push)
         return PushRecord(
-            push,
+            self.push(record.push),
             record.t,
             self.pose(record.pose),
             record.force,
-            finger=finger,
             noise=record.noise,
             fell=record.fell,
             twist=record.twist,

@@ -197,7 +197,7 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
     pose = np.column_stack([data[:, 1:3], np.unwrap(data[:, 3])])
     force = data[:, 6:8] if data.shape[1] == 8 else None
     source = f"{path.name}, {name}"
-    return PushRecord(push, t, pose, force, finger=finger, noise=noise, source=source)
+    return PushRecord(push, t, pose, force, noise=noise, source=source)
 
 
 def _refused(path: Path, line: int, why: str) -> PushwiseError:

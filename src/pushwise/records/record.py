@@ -41,7 +41,7 @@ class PushRecord:
     """One push and the object's motion: a whole trajectory, or only its start and end."""
 
     push: Push | ForcePush
-    """The push."""
+    """The push: where the finger was, as far as that was measured, or else where it was to be."""
     t: Array
     """Times of the samples [s] since the push began, shape (T,), increasing, T >= 2."""
     pose: Array
@@ -52,8 +52,6 @@ class PushRecord:
     force: Array | None
     """Mean force of the finger on the object [N] in the table frame since the previous sample,
     shape (T, 2), if measured."""
-    finger: Array | None
-    """The finger's centre [m] in the table frame, shape (T, 2); None for a `ForcePush`."""
     twist: Array
     """Twist (vx, vy, omega) [m/s, m/s, rad/s] of the grid origin at the first sample, shape (3,);
     zero for an object at rest."""
@@ -71,13 +69,12 @@ class PushRecord:
         pose: ArrayLike,
         force: ArrayLike | None = None,
         *,
-        finger: ArrayLike | None = None,
         twist: ArrayLike = (0.0, 0.0, 0.0),
         noise: Noise | None = None,
         fell: bool = False,
         source: str = "",
     ) -> None:
-        """Check and copy the arrays; without `finger`, it moved as the push commands."""
+        """Check and copy the arrays."""
         if not isinstance(push, Push | ForcePush):
             raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
         set_field = object.__setattr__
@@ -96,15 +93,15 @@ class PushRecord:
         if force is not None:
             force = finite_array("force", force, (samples, 2))
         set_field(self, "force", force)
-        if finger is None and isinstance(push, Push):
-            finger = push.at(self.t)
-        if finger is not None:
-            finger = finite_array("finger", finger, (samples, 2))
-        set_field(self, "finger", finger)
         set_field(self, "twist", finite_array("twist", twist, (3,)))
         set_field(self, "noise", noise)
         set_field(self, "fell", bool(fell))
         set_field(self, "source", source)
+
+    @property
+    def finger(self) -> Array | None:
+        """The finger's centre [m] at each sample, table frame, shape (T, 2); None for a force."""
+        return self.push.at(self.t) if isinstance(self.push, Push) else None
 
     def called(self, index: int) -> str:
         """Return a name for this record, number `index` of several, for use in a sentence."""

@@ -232,7 +232,7 @@ def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
         record.t,
         record.pose,
         record.force,
-        finger=record.finger,
+        twist=record.twist,
         noise=record.noise,
         fell=fell,
         source=record.source,

@@ -149,11 +149,10 @@ class SimulatedWorld(ABC):
         self._pose, self._fell = motion.pose[-1], motion.fell
         force = motion.force + self.noise.force * self._rng.standard_normal(motion.force.shape)
         return PushRecord(
-            push,
+            self._measured(push, motion),
             motion.t,
             self._noisy(motion.pose),
             force if self._sensing.forces else None,
-            finger=motion.finger,
             noise=self.noise,
             fell=motion.fell,
             source=type(self).__name__,
@@ -181,6 +180,10 @@ class SimulatedWorld(ABC):
 
     def _attempted(self, push: Push) -> Push:
         """Return the push that really happens when `push` is commanded."""
+        return push
+
+    def _measured(self, push: Push, motion: Motion) -> Push:
+        """Return the path of the finger as a record of `push` states it."""
         return push
 
     def _falls(self, pose: Array) -> bool:
