@@ -41,6 +41,9 @@ def random_problem(rng: np.random.Generator) -> StepProblem:
         u[0],
         u[1],
         u[2],
+        u[0],
+        u[1],
+        u[2],
         0.0,
         0.0,
         0.0,
@@ -76,7 +79,7 @@ def test_free_step_balances_momentum() -> None:
     rng = np.random.default_rng(0)
     for _ in range(500):
         p = random_problem(rng)
-        ok, *v = free_twist(p, p.ux, p.uy, p.uw)
+        ok, *v = free_twist(p)
         g = energy(p, *v)
         scale = p.dt * p.c.sum()
         assert ok
@@ -94,7 +97,7 @@ def test_single_contact_obeys_coulomb() -> None:
         count[touch.mode] += 1
         n, t = np.array([c.nx, c.ny]), np.array([-c.ny, c.nx])
         if touch.mode == IMPOSSIBLE:
-            _, vx, vy, w = free_twist(p, p.ux, p.uy, p.uw)
+            _, vx, vy, w = free_twist(p)
             assert n @ [vx - w * c.py, vy + w * c.px] <= c.b + 1e-9
             continue
         f = np.array([touch.fx, touch.fy])

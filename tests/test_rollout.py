@@ -209,8 +209,10 @@ def test_finger_that_starts_inside_is_refused() -> None:
     inside = Push.line(start=HAMMER.grid.centres[0], velocity=(0.1, 0.0), duration=1.0)
     with pytest.raises(SimulationError, match=r"push: at t = 0 s the finger, .* is inside"):
         simulate(HAMMER, inside)
-    with pytest.raises(SimulationError, match=r"push 1: at t = 0 s"):
-        simulate_batch(HAMMER, [PUSH, inside])
+    whole, failed = simulate_batch(HAMMER, [PUSH, inside])
+    assert whole.failure is None and len(whole.t) > 100
+    assert failed.failure is not None and "is inside the object" in failed.failure
+    assert len(failed.t) == 1
 
 
 @pytest.mark.parametrize(
@@ -249,10 +251,11 @@ def test_cell_out_of_range_is_refused() -> None:
         simulate(HAMMER, ForcePush(cell=88, force=(1.0, 0.0), duration=0.1))
 
 
-def test_step_without_a_solution_ends_in_a_sentence() -> None:
-    """Push so hard that numbers overflow: say which push and when, never NaN."""
-    push = ForcePush(cell=0, force=(1e308, 0.0), duration=0.1)
-    with pytest.raises(SimulationError, match=r"push: no solution of the step at t = 0\.0000 s"):
-        simulate(HAMMER, push)
-    with pytest.raises(SimulationError, match=r"push 1: no solution of the step at t = "):
-        simulate_batch(HAMMER, [PUSH, push])
+def test_numbers_that_overflow_never_become_nan() -> None:
+    """Push so hard that numbers overflow: mark the steps, and go on."""
+    push = ForcePush(cell=0, force=(1e308, 0.0), duration=0.01)
+    alone = simulate(HAMMER, push)
+    assert alone.jammed.any()
+    assert np.isfinite(alone.pose).all()
+    path, _ = simulate_batch(HAMMER, [PUSH, push])
+    assert not path.jammed.any()

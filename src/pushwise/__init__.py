@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from pushwise.model_files import load, load_belief, save
     from pushwise.physics.gradients import loss_and_gradient
     from pushwise.physics.model import ObjectModel, Physics, Table
+    from pushwise.physics.motion_state import MotionState
     from pushwise.physics.push import Finger, ForcePush, Push
-    from pushwise.physics.simulate import Trajectory, simulate, simulate_batch
+    from pushwise.physics.simulate import Mode, Trajectory, simulate, simulate_batch
+    from pushwise.physics.simulator import Simulator, step_batch
     from pushwise.planning.goals import Goal, choose_goal
     from pushwise.planning.options import PlanOptions
     from pushwise.planning.plan import Plan, plan
@@ -50,6 +52,8 @@ __all__ = [
     "ForcePush",
     "Goal",
     "Identification",
+    "Mode",
+    "MotionState",
     "Noise",
     "ObjectModel",
     "Outcome",
@@ -67,6 +71,7 @@ __all__ = [
     "ScanOptions",
     "SearchOptions",
     "SimulationError",
+    "Simulator",
     "SlideOptions",
     "Table",
     "Trajectory",
@@ -90,6 +95,7 @@ __all__ = [
     "simulate",
     "simulate_batch",
     "slide",
+    "step_batch",
     "worlds",
 ]
 
@@ -105,6 +111,8 @@ _HOMES = {
     "ForcePush": "pushwise.physics.push",
     "Goal": "pushwise.planning.goals",
     "Identification": "pushwise.identification.result",
+    "Mode": "pushwise.physics.simulate",
+    "MotionState": "pushwise.physics.motion_state",
     "Noise": "pushwise.records.record",
     "ObjectModel": "pushwise.physics.model",
     "Outcome": "pushwise.sliding.outcome",
@@ -122,6 +130,7 @@ _HOMES = {
     "ScanOptions": "pushwise.shape.scan_options",
     "SearchOptions": "pushwise.identification.methods.task",
     "SimulationError": "pushwise.errors",
+    "Simulator": "pushwise.physics.simulator",
     "SlideOptions": "pushwise.sliding.options",
     "Table": "pushwise.physics.model",
     "Trajectory": "pushwise.physics.simulate",
@@ -143,6 +152,7 @@ _HOMES = {
     "simulate": "pushwise.physics.simulate",
     "simulate_batch": "pushwise.physics.simulate",
     "slide": "pushwise.sliding.slide",
+    "step_batch": "pushwise.physics.simulator",
 }
 
 

@@ -19,6 +19,7 @@ from pushwise.typing import Array
 __all__ = [
     "STEP_TRAVEL",
     "action_of",
+    "bends_of",
     "board_of",
     "body_of",
     "clock_of",
@@ -108,7 +109,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
             force_x=0.0,
             force_y=0.0,
             duration=push.duration,
-            raised=push.raised,
+            lifted=push.duration if push.raised else np.inf,
         )
     if not isinstance(push, ForcePush):
         raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
@@ -129,7 +130,7 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
         force_x=float(push.force[0]),
         force_y=float(push.force[1]),
         duration=push.duration,
-        raised=False,
+        lifted=np.inf,
     )
 
 
@@ -149,13 +150,16 @@ def state_of(pose: Array, twist: Array | None = None) -> State:
         second=-1,
         fx=0.0,
         fy=0.0,
+        ax=0.0,
+        ay=0.0,
+        aw=0.0,
     )
 
 
 def time_step(
     push: Push | ForcePush, finger: Finger, physics: Physics, thrown: float = 0.0
 ) -> float:
-    """Return the time step [s], for a straight push a whole fraction of its duration.
+    """Return the longest time step [s].
 
     thrown: how fast the object moves at the start [m/s].
     """
@@ -166,7 +170,7 @@ def time_step(
             dt = step_of_travel(push, min(STEP_TRAVEL, 0.5 * finger.radius))
         if thrown > 0.0:
             dt = min(dt, THROW_TRAVEL / thrown)
-    return float(push.duration / np.ceil(push.duration / dt * (1.0 - 1e-9)))
+    return dt
 
 
 def step_of_travel(push: Push, travel: float) -> float:
@@ -187,7 +191,7 @@ def clock_of(action: Action, dt: float, until: float, *, settle: bool) -> Clock:
     """
     instants: list[Array] = [np.zeros(1)]
     begin = 0.0
-    for end in _bends(action, until):
+    for end in bends_of(action, until):
         steps = int(np.ceil((end - begin) / dt * (1.0 - 1e-9)))
         if steps > 0:
             # Not linspace: where a push is cut must not show in the instants before.
@@ -203,7 +207,7 @@ def clock_of(action: Action, dt: float, until: float, *, settle: bool) -> Clock:
     return Clock(instants=np.concatenate(instants), dt=dt, settle=settle)
 
 
-def _bends(action: Action, until: float) -> list[float]:
+def bends_of(action: Action, until: float) -> list[float]:
     """Return when the motion changes, after the start and not after `until` [s]."""
     found = np.array([action.duration])
     if len(action.t) > 0:

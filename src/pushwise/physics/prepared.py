@@ -17,6 +17,7 @@ import numpy as np
 from pushwise.errors import SimulationError
 from pushwise.geometry.compiled import feature_normal, nearest_feature
 from pushwise.geometry.se2 import SE2, rotate, se2, unrotate
+from pushwise.physics.clear_start import ClearStart, FingerGap
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernel_inputs import (
     action_of,
@@ -93,39 +94,6 @@ class Rolled(NamedTuple):
 
     ending: Ending
     track: Track
-
-
-class FingerGap(NamedTuple):
-    """How far a finger is from the object, and in which direction."""
-
-    gap: float  # [m]; negative inside
-    normal: tuple[float, float]  # outward normal of the outline, table axes
-    curvature: float  # of the outline's normal [1/m]
-
-
-class ClearStart(NamedTuple):
-    """A pose clear of the finger, and how it depends on what it was made from."""
-
-    pose: Array  # (3,)
-    by_radius: Array  # (2,) derivative of its position in the finger's radius; zero when not moved
-    by_finger: Array  # (2, 2) derivative of its position in the finger's; zero when not moved
-    by_angle: Array  # (2,) derivative of its position in the angle; zero when not moved
-
-    def moved(self, met: FingerGap, x: float, y: float) -> ClearStart:
-        """Return the pose moved straight away from a finger at (x, y), so that it touches."""
-        n = np.array(met.normal)
-        t = np.array([-n[1], n[0]])
-        pose = np.append(self.pose[:2] + met.gap * n, self.pose[2])
-        by_finger = np.outer(n, n) + met.gap * met.curvature * np.outer(t, t)
-        # Turning the object by an angle is turning the finger back about it, and then both.
-        by_angle = met.gap * t - by_finger @ np.array([self.pose[1] - y, x - self.pose[0]])
-        rest = np.eye(2) - by_finger
-        return ClearStart(
-            pose,
-            rest @ self.by_radius - n,
-            rest @ self.by_finger + by_finger,
-            rest @ self.by_angle + by_angle,
-        )
 
 
 class Jacobian(NamedTuple):
@@ -335,7 +303,9 @@ class PreparedObject:
 def action_from(model: ObjectModel, push: Push | ForcePush, finger: Finger, begin: float) -> Action:
     """Return a push as an action with time counted from `begin` [s]."""
     action = action_of(model, push, finger)
-    return action._replace(t=action.t - begin, duration=action.duration - begin)
+    return action._replace(
+        t=action.t - begin, duration=action.duration - begin, lifted=action.lifted - begin
+    )
 
 
 def pushes_of(actions: Sequence[Action], clocks: Sequence[Clock]) -> Pushes:
@@ -348,7 +318,7 @@ def pushes_of(actions: Sequence[Action], clocks: Sequence[Clock]) -> Pushes:
         instants=np.concatenate([clock.instants for clock in clocks]),
         ends=np.cumsum([len(clock.instants) for clock in clocks], dtype=np.int64),
         dt=np.array([clock.dt for clock in clocks]),
-        raised=np.array([action.raised for action in actions]),
+        lifted=np.array([action.lifted for action in actions]),
         radius=actions[0].radius,
         mu=actions[0].mu,
         height=actions[0].height,

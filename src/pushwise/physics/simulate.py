@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +16,12 @@ from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import action_of, clock_of, state_of, time_step
 from pushwise.physics.kernels import contact
+from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.track import Track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import Ending, PreparedObject
 from pushwise.physics.push import Finger, ForcePush, Push
-from pushwise.typing import Array, Integers
+from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["Mode", "Trajectory", "simulate", "simulate_batch"]
 
@@ -29,7 +29,9 @@ __all__ = ["Mode", "Trajectory", "simulate", "simulate_batch"]
 class Mode(IntEnum):
     """How the finger touches the object during a step.
 
-    Left and right are seen by someone standing on the object and looking out at the finger.
+    Left and right are seen by someone standing on the object and looking out at the finger. Where
+    Coulomb friction has no solution, however short the step, the finger is jammed: object and
+    finger move on as one, without turning, and the force of that step is given as zero.
     """
 
     SEPARATE = contact.SEPARATE
@@ -65,6 +67,13 @@ class Trajectory:
     """`Mode` of each step, shape (T,)."""
     tipped: bool
     """Whether it ends early because the object tips over the table's edge."""
+    failure: str | None = None
+    """Why it ends early otherwise, as a sentence: a finger that starts deep inside the object."""
+
+    @property
+    def jammed(self) -> Flags:
+        """Which steps had no solution, shape (T,); see `Mode`."""
+        return np.asarray(self.mode == Mode.JAMMED)
 
     def pose_at(self, t: ArrayLike) -> Array:
         """Return poses at times t [s]: shape (3,) for a number, (k, 3) for k of them.
@@ -84,9 +93,8 @@ class Setting(NamedTuple):
 
 
 class Start(NamedTuple):
-    """How a push begins; `name` is what an error calls it."""
+    """How a push begins."""
 
-    name: str
     pose: Array  # (3,)
     twist: Array  # (3,)
 
@@ -104,6 +112,9 @@ def simulate(
 ) -> Trajectory:
     """Simulate a push of an object.
 
+    A finger that starts a little inside the object, by half its radius at most, moves the object
+    straight out of the way before the push begins.
+
     Args:
         model: the object.
         push: what is done to it.
@@ -116,12 +127,18 @@ def simulate(
         physics: how motion is simulated.
 
     Raises:
-        SimulationError: the finger starts inside the object, or a step has no solution.
+        SimulationError: the finger starts deep inside the object.
 
     """
-    start = Start("push", finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
+    start = Start(finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
     setting = Setting(finger or Finger(), table, physics)
-    return _simulate(model, push, start, setting, until)
+    prepared = PreparedObject.of(model, table, physics)
+    found = _simulated(
+        prepared, action_of(model, push, setting.finger), push, start, setting, until
+    )
+    if found.failure is not None:
+        raise SimulationError(f"push: {found.failure}")
+    return found
 
 
 def simulate_batch(
@@ -129,6 +146,7 @@ def simulate_batch(
     pushes: Push | ForcePush | Sequence[Push | ForcePush],
     poses: ArrayLike = (0.0, 0.0, 0.0),
     *,
+    twists: ArrayLike = (0.0, 0.0, 0.0),
     finger: Finger | None = None,
     table: Table | None = None,
     until: float | None = None,
@@ -136,12 +154,14 @@ def simulate_batch(
 ) -> list[Trajectory]:
     """Simulate push i of model i from pose i, for all i, on all cores.
 
-    The result does not depend on the number of cores.
+    The result does not depend on the number of cores. A push that cannot be simulated does not cost
+    the others: its `Trajectory.failure` says why.
 
     Args:
         models: one per push, or one for all.
         pushes: one per model, or one for all.
         poses: shape (B, 3), or (3,) for all [m, m, rad].
+        twists: at the start, shape (B, 3), or (3,) for all [m/s, m/s, rad/s].
         finger: as in `simulate`, as are `table`, `until` and `physics`.
         table: see `simulate`.
         until: see `simulate`.
@@ -149,64 +169,60 @@ def simulate_batch(
 
     """
     setting = Setting(finger or Finger(), table, physics)
-    start = np.asarray(poses, float)
+    start, thrown = np.asarray(poses, float), np.asarray(twists, float)
     many = {
         "models": None if isinstance(models, ObjectModel) else len(models),
         "pushes": None if isinstance(pushes, Push | ForcePush) else len(pushes),
         "poses": None if start.ndim == 1 else len(start),
+        "twists": None if thrown.ndim == 1 else len(thrown),
     }
     sizes = {name: size for name, size in many.items() if size is not None}
     if len(set(sizes.values())) > 1:
         raise PushwiseError(
-            "a batch needs as many models as pushes as poses, or one for all; got "
+            "a batch needs as many models as pushes as poses as twists, or one for all; got "
             + ", ".join(f"{size} {name}" for name, size in sizes.items())
             + "."
         )
     count = next(iter(sizes.values()), 1)
+    start = finite_array("poses", np.broadcast_to(start, (count, 3)), (count, 3))
+    thrown = finite_array("twists", np.broadcast_to(thrown, (count, 3)), (count, 3))
+    all_models = [models] * count if isinstance(models, ObjectModel) else models
+    all_pushes = [pushes] * count if isinstance(pushes, Push | ForcePush) else pushes
+    prepared = {
+        key: PreparedObject.of(model, table, physics)
+        for key, model in {id(model): model for model in all_models}.items()
+    }
 
-    def one(job: tuple[int, ObjectModel, Push | ForcePush, Array]) -> Trajectory:
-        i, model, push, pose = job
-        begin = Start(f"push {i}", finite_array("pose", pose, (3,)), np.zeros(3))
-        return _simulate(model, push, begin, setting, until)
+    def some(first: int, last: int) -> list[Trajectory]:
+        return [
+            _simulated(
+                prepared[id(all_models[i])],
+                action_of(all_models[i], all_pushes[i], setting.finger),
+                all_pushes[i],
+                Start(start[i], thrown[i]),
+                setting,
+                until,
+            )
+            for i in range(first, last)
+        ]
 
-    jobs = zip(
-        range(count),
-        repeat(models) if isinstance(models, ObjectModel) else models,
-        repeat(pushes) if isinstance(pushes, Push | ForcePush) else pushes,
-        repeat(start) if start.ndim == 1 else start,
-        strict=False,
-    )
     # Threads, because the compiled loop runs without the interpreter's lock.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(one, jobs))
+    cores = os.cpu_count() or 1
+    cuts = np.unique(np.linspace(0, count, 8 * cores + 1).astype(int)).tolist()
+    with ThreadPoolExecutor(cores) as pool:
+        return [found for part in pool.map(some, cuts[:-1], cuts[1:]) for found in part]
 
 
-def _simulate(
-    model: ObjectModel, push: Push | ForcePush, start: Start, setting: Setting, until: float | None
+def _simulated(
+    prepared: PreparedObject,
+    action: Action,
+    push: Push | ForcePush,
+    start: Start,
+    setting: Setting,
+    until: float | None,
 ) -> Trajectory:
-    """Simulate one push."""
-    track, tipped = follow(model, push, start, setting, until)
-    return Trajectory(
-        track.t,
-        track.pose,
-        track.twist,
-        track.finger,
-        track.impulse / np.diff(track.t)[:, None],
-        track.contact,
-        track.mode[:, 0].copy(),
-        tipped,
-    )
-
-
-def follow(
-    model: ObjectModel, push: Push | ForcePush, start: Start, setting: Setting, until: float | None
-) -> tuple[Track, bool]:
-    """Roll out a push and turn a bad ending into a sentence.
-
-    Returns the track and whether the object tipped.
-    """
+    """Simulate one push, and turn a bad ending into a sentence."""
     finger, physics = setting.finger, setting.physics
-    action = action_of(model, push, finger)
     lagged = physics.friction == "lagged"
     if lagged and isinstance(push, Push):
         raise PushwiseError(
@@ -214,7 +230,6 @@ def follow(
         )
     if until is not None:
         until = positive_number("until", until)
-    prepared = PreparedObject.of(model, setting.table, physics)
     thrown = float(np.hypot(*start.twist[:2]) + abs(start.twist[2]) * prepared.body.reach)
     clock = clock_of(
         action,
@@ -230,16 +245,33 @@ def follow(
         ending, track = prepared.roll_with(roll_lagged, action, state, clock)
     else:
         ending, track = prepared.roll(action, start.pose, clock, start.twist)
+    found = trajectory_of(track, tipped=ending == Ending.TIPPED)
     if ending == Ending.STARTED_INSIDE:
         x, y = track.finger[0]
-        raise SimulationError(
-            f"{start.name}: at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
-            f"{finger.radius:g} m, is inside the object; start it clear of the outline."
+        return replace(
+            found,
+            failure=f"at t = 0 s the finger, centre ({x:.4f}, {y:.4f}) m and radius "
+            f"{finger.radius:g} m, is inside the object; start it clear of the outline.",
         )
     if ending == Ending.NO_SOLUTION:
         x, y, theta = track.pose[-1]
-        raise SimulationError(
-            f"{start.name}: no solution of the step at t = {track.t[-1]:.4f} s, pose "
-            f"({x:.4f} m, {y:.4f} m, {theta:.4f} rad); a smaller dt may have one."
+        return replace(
+            found,
+            failure=f"no solution of the step at t = {track.t[-1]:.4f} s, pose ({x:.4f} m, "
+            f"{y:.4f} m, {theta:.4f} rad); a smaller dt may have one.",
         )
-    return track, ending == Ending.TIPPED
+    return found
+
+
+def trajectory_of(track: Track, *, tipped: bool) -> Trajectory:
+    """Return the steps of a kernel as a trajectory."""
+    return Trajectory(
+        track.t,
+        track.pose,
+        track.twist,
+        track.finger,
+        track.impulse / np.diff(track.t)[:, None],
+        track.contact,
+        track.mode[:, 0].copy(),
+        tipped,
+    )

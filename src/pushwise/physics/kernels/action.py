@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pushwise.compilation import compiled_part
-from pushwise.geometry.compiled import feature_normal, nearest_feature, place, rotate, unplace
+from pushwise.geometry.compiled import feature_normal, nearest_feature, place, rotate, se2, unplace
 from pushwise.physics.kernels.contact import JAMMED, Touch
 from pushwise.physics.kernels.load import Body
 from pushwise.physics.kernels.substep import GAP_TOLERANCE, Drive, State, pose_of
@@ -26,7 +26,7 @@ class Action(NamedTuple):
     force_x: float
     force_y: float
     duration: float  # end of the motion, or of the force [s]
-    raised: bool  # whether the finger is raised at the end
+    lifted: float  # when the finger is raised [s]; infinite if never
 
 
 class Place(NamedTuple):
@@ -74,7 +74,7 @@ def drive_between(action: Action, t0: float, t1: float) -> Drive:
     bx, by = finger_at(action, t1)
     on = 1.0 if t0 < action.duration else 0.0
     return Drive(
-        finger=action.t.size > 0 and not (action.raised and t0 >= action.duration),
+        finger=action.t.size > 0 and t0 < action.lifted,
         ax=ax,
         ay=ay,
         bx=bx,
@@ -132,8 +132,29 @@ def moved_out(body: Body, s: State, drive: Drive) -> tuple[bool, State]:
             second=s.second,
             fx=s.fx,
             fy=s.fy,
+            ax=s.ax,
+            ay=s.ay,
+            aw=s.aw,
         )
     return False, s
+
+
+@compiled_part
+def part_before_touch(body: Body, s: State, drive: Drive, dt: float) -> float:
+    """Return the share of a step that passes before finger and object touch; -1 if they do now.
+
+    An estimate: both go on as they move.
+    """
+    qx, qy = unplace(pose_of(s), drive.ax, drive.ay)
+    _, first = nearest_feature(qx, qy, body.ox, body.oy)
+    first -= drive.radius
+    there = se2(s.x + dt * s.vx, s.y + dt * s.vy, s.th + dt * s.w)
+    qx, qy = unplace(there, drive.bx, drive.by)
+    _, last = nearest_feature(qx, qy, body.ox, body.oy)
+    last -= drive.radius
+    if first <= GAP_TOLERANCE:
+        return -1.0
+    return first / (first - last) if last < 0.0 else 1.0
 
 
 @compiled_part

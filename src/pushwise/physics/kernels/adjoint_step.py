@@ -99,6 +99,9 @@ def state_at(track: Track, k: int) -> State:
         second=-1,
         fx=fx,
         fy=fy,
+        ax=0.0,
+        ay=0.0,
+        aw=0.0,
     )
 
 

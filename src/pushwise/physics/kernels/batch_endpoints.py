@@ -12,7 +12,7 @@ from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import Clock, Work, new_work, roll_out
 from pushwise.physics.kernels.substep import State
 from pushwise.physics.kernels.track import Track, new_track
-from pushwise.typing import Array, Flags, Integers
+from pushwise.typing import Array, Integers
 
 
 class Pushes(NamedTuple):
@@ -25,7 +25,7 @@ class Pushes(NamedTuple):
     instants: Array  # of all paths, each from 0 on [s], shape (G,)
     ends: Integers  # where the instants of each path end, shape (B,)
     dt: Array  # time step while an object comes to rest [s], shape (B,)
-    raised: Flags  # whether the finger is raised at the end, shape (B,)
+    lifted: Array  # when each finger is raised [s], shape (B,)
     radius: float
     mu: float
     height: float  # of the contact above the table [m]
@@ -61,7 +61,7 @@ def action_at(pushes: Pushes, i: int) -> Action:
         force_x=0.0,
         force_y=0.0,
         duration=pushes.t[last - 1],
-        raised=pushes.raised[i],
+        lifted=pushes.lifted[i],
     )
 
 
@@ -89,6 +89,9 @@ def state_from(pose: Array, twist: Array, i: int) -> State:
         second=-1,
         fx=0.0,
         fy=0.0,
+        ax=0.0,
+        ay=0.0,
+        aw=0.0,
     )
 
 

@@ -32,6 +32,8 @@ WEDGE_RIGHT = 6
 JAMMED = 7  # no mode has a solution: finger and object move as one
 IMPOSSIBLE = -1
 
+BRACKET = 1e-10  # m/s; how closely a search on the slip speed brackets it
+
 
 class Contact(NamedTuple):
     """One touching point at mid-step (table axes, relative to the grid origin)."""
@@ -203,7 +205,7 @@ def slip(
                 inner = speed
             else:
                 outer = speed
-            if abs(outer - inner) <= SPEED_TOLERANCE:
+            if abs(outer - inner) <= BRACKET:
                 break
         ok, polished, better = _slip_newton(p, c, e0, e1, speed, touch.w)
         if ok and abs(polished - speed) <= 1e-6:
@@ -239,11 +241,12 @@ def single_contact(p: StepProblem, c: Contact, mu: float, before: float) -> Touc
     """
     if before != 0.0:
         # Slipping as before is the likely case, and saves the sticking solve.
-        speed = -c.ny * (p.ux - p.uw * c.py) + c.nx * (p.uy + p.uw * c.px) - c.ut
-        valid, touch = slip(p, c, mu, before, speed, p.uw)
+        x = p.guess_x - p.guess_w * c.py
+        y = p.guess_y + p.guess_w * c.px
+        valid, touch = slip(p, c, mu, before, c.nx * y - c.ny * x - c.ut, p.guess_w)
         if valid:
             return touch
-    ok, touch = stick(p, c, 0.0, p.uw)
+    ok, touch = stick(p, c, 0.0, p.guess_w)
     if not ok:
         return touch
     normal = -(c.nx * touch.fx + c.ny * touch.fy)

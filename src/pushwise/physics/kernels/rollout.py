@@ -17,8 +17,15 @@ import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
 from pushwise.physics.constants import STICTION_SPEED
-from pushwise.physics.kernels.action import Action, drive_between, jammed, moved_out, touched_point
-from pushwise.physics.kernels.contact import Touch
+from pushwise.physics.kernels.action import (
+    Action,
+    drive_between,
+    jammed,
+    moved_out,
+    part_before_touch,
+    touched_point,
+)
+from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.load import Body, Ground, find_load, find_support
 from pushwise.physics.kernels.step import StepProblem
 from pushwise.physics.kernels.substep import (
@@ -41,6 +48,7 @@ NO_SOLUTION = 3
 FULL = 4  # the track has no room for another step
 
 DIVISIONS = 4096  # the shortest step tried is dt over this
+TOUCH_PARTS = 16  # of a step, in one of which the finger touches
 SETTLE_LIMIT = 5.0  # s; how long after the push an object may keep sliding
 
 
@@ -173,6 +181,7 @@ class Reached(NamedTuple):
     ending: int
     now: float
     steps: int
+    jams: int  # steps without a solution
     state: State
 
 
@@ -195,9 +204,14 @@ def roll_to(
     s = was.state
     now = was.now
     steps = was.steps
+    jams = was.jams
     ending = was.ending
     room = track.mode.shape[0]
     whole = goal - now
+    part = whole / TOUCH_PARTS
+    # Where forces tilt the load, the mean force of a short impact would tilt it too far.
+    parts = action.height == 0.0
+    awaited = 0  # sides of the object that the finger is about to touch
     h = whole
     while now < goal and ending == DONE:
         h = min(h, goal - now)
@@ -217,6 +231,20 @@ def roll_to(
             setup = set_up(body, ground, action, s, now, end, work)
             touch = jammed(setup.drive, end - now)
             after = moved(body, s, setup.problem, touch)
+            jams += 1
+        elif parts and s.mode == SEPARATE and touch.mode != SEPARATE and h > 1.5 * part:
+            # It touches on the way. A finger that sticks would drag the object along as if it had
+            # touched from the start: go free as far as it is free, then touch in a short step.
+            free = int(part_before_touch(body, s, setup.drive, h) * h / part)
+            if free >= 0:
+                h = part * min(max(free, 1), round(h / part) - 1)
+                awaited = 1
+                continue
+        elif parts and s.second < 0 <= touch.second and h > 1.5 * part:
+            # Two sides are met one after the other, which is not the same as both at once.
+            h = max(0.25 * h, part)
+            awaited = 2
+            continue
         if room > 0 and steps == room:
             ending = FULL
             break
@@ -226,7 +254,12 @@ def roll_to(
             write_step(track, steps, body, s, setup.drive, touch)
             write_instant(track, steps + 1, now, s, setup.drive.bx, setup.drive.by)
         steps += 1
-    return Reached(ending=ending, now=now, steps=steps, state=s)
+        if awaited == 1:
+            h = part
+        if (awaited == 1 and s.mode != SEPARATE) or (awaited == 2 and s.second >= 0):
+            awaited = 0
+            h = goal - now
+    return Reached(ending=ending, now=now, steps=steps, jams=jams, state=s)
 
 
 @compiled_part
@@ -242,7 +275,7 @@ def begin(body: Body, action: Action, s: State, track: Track) -> Reached:
             ending = STARTED_INSIDE
     if track.mode.shape[0] > 0:
         write_instant(track, steps, now, s, drive.bx, drive.by)
-    return Reached(ending=ending, now=now, steps=steps, state=s)
+    return Reached(ending=ending, now=now, steps=steps, jams=steps, state=s)
 
 
 @compiled_part

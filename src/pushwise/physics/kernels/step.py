@@ -55,6 +55,9 @@ class StepProblem(NamedTuple):
     ux: float  # arriving twist, carried to mid-step
     uy: float
     uw: float
+    guess_x: float  # twist that the solvers start from
+    guess_y: float
+    guess_w: float
     ix: float  # external impulse dt W
     iy: float
     iw: float
@@ -153,12 +156,15 @@ def energy(p: StepProblem, vx: float, vy: float, w: float) -> Energy:
 
 
 @compiled_part
-def free_twist(p: StepProblem, vx: float, vy: float, w: float) -> tuple[bool, float, float, float]:
-    """Minimise ``E`` without a finger: ``(converged, vx, vy, omega)``, from a first guess.
+def free_twist(p: StepProblem) -> tuple[bool, float, float, float]:
+    """Minimise ``E`` without a finger: ``(converged, vx, vy, omega)``.
 
     Newton with a line search. ``E`` is strictly convex, so a step is good once the slope along
     it is still downhill at its end, and otherwise once it decreases ``E`` enough (Armijo).
     """
+    vx = p.guess_x
+    vy = p.guess_y
+    w = p.guess_w
     b = energy(p, vx, vy, w)
     for _ in range(MAX_NEWTON):
         p0, p1, p2 = solve(b.H, -b.gx, -b.gy, -b.gw)

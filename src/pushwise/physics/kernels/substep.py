@@ -40,6 +40,11 @@ from pushwise.physics.kernels.wedge import wedge
 from pushwise.typing import Array
 
 GAP_TOLERANCE = 1e-5  # m; a step that would misplace the object by more is divided
+ELSEWHERE = 1e-7  # m; how far a finger may come into a part that it does not touch,
+GRAZING = 1e-3  # and how fast, as a share of its speed
+FAILS = 0
+NEARLY = 1
+HOLDS = 2
 
 
 class State(NamedTuple):
@@ -56,6 +61,9 @@ class State(NamedTuple):
     second: int
     fx: float
     fy: float
+    ax: float  # acceleration in the last step, zero if the mode changed: a guess for the next
+    ay: float
+    aw: float
 
 
 class Drive(NamedTuple):
@@ -112,14 +120,19 @@ def step_problem(
     mx, my = rotate(mid, body.cx, body.cy)
     arriving_x, arriving_y = rotate(pose_of(s), body.cx, body.cy)
     px, py = rotate(mid, drive.cell_x, drive.cell_y)
+    ux = s.vx - s.w * (arriving_y - my)
+    uy = s.vy + s.w * (arriving_x - mx)
     return StepProblem(
         m=body.m,
         sx=body.m * mx,
         sy=body.m * my,
         J=body.J,
-        ux=s.vx - s.w * (arriving_y - my),
-        uy=s.vy + s.w * (arriving_x - mx),
+        ux=ux,
+        uy=uy,
         uw=s.w,
+        guess_x=ux + dt * s.ax,
+        guess_y=uy + dt * s.ay,
+        guess_w=s.w + dt * s.aw,
         ix=dt * drive.force_x,
         iy=dt * drive.force_y,
         iw=dt * (px * drive.force_y - py * drive.force_x),
@@ -172,6 +185,7 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
         vy = 0.5 * (vy + p.uy)
         w = 0.5 * (w + p.uw)
     after = se2(s.x + dt * vx, s.y + dt * vy, s.th + dt * w)
+    same = 1.0 if touch.mode == s.mode else 0.0
     dx = p.sx / p.m - after.cos * body.cx + after.sin * body.cy
     dy = p.sy / p.m - after.sin * body.cx - after.cos * body.cy
     return State(
@@ -186,6 +200,9 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
         second=touch.second,
         fx=touch.fx / dt,
         fy=touch.fy / dt,
+        ax=same * (touch.vx - p.ux) / dt,
+        ay=same * (touch.vy - p.uy) / dt,
+        aw=same * (touch.w - p.uw) / dt,
     )
 
 
@@ -199,7 +216,10 @@ def gap_after(body: Body, s: State, drive: Drive) -> tuple[int, float]:
 
 @compiled_part
 def _free(body: Body, s: State, p: StepProblem) -> tuple[bool, State, Touch]:
-    ok, vx, vy, w = free_twist(p, p.ux, p.uy, p.uw)
+    vx = vy = w = 0.0
+    ok = p.ux == 0.0 and p.uy == 0.0 and p.uw == 0.0 and p.ix == 0.0 and p.iy == 0.0
+    if not ok:  # what rests and is not pushed stays where it is
+        ok, vx, vy, w = free_twist(p)
     touch = Touch(mode=SEPARATE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0)
     # The mean twist is wrong in a step in which friction brings the object to rest.
     arriving = np.hypot(p.ux, p.uy) + abs(p.uw) * body.reach
@@ -209,12 +229,27 @@ def _free(body: Body, s: State, p: StepProblem) -> tuple[bool, State, Touch]:
 
 
 @compiled_part
-def _holds(body: Body, after: State, drive: Drive, touch: Touch) -> bool:
-    """Return whether a solved step leaves the finger where its mode says: touching, or clear."""
+def _holds(body: Body, s: State, after: State, drive: Drive, dt: float, touch: Touch) -> int:
+    """Return how well a solved step leaves the finger where its mode says, touching or clear.
+
+    FAILS, or HOLDS, or NEARLY: it then comes into a part that it does not touch.
+    """
     if touch.mode == IMPOSSIBLE:
-        return False
-    _, gap = gap_after(body, after, drive)
-    return gap >= -GAP_TOLERANCE and (touch.mode == SEPARATE or gap <= GAP_TOLERANCE)
+        return FAILS
+    feature, gap = gap_after(body, after, drive)
+    if gap < -GAP_TOLERANCE or (touch.mode != SEPARATE and gap > GAP_TOLERANCE):
+        return FAILS
+    touched = feature in (touch.first, touch.second)
+    if touch.mode == SEPARATE or touched or gap >= 0.0:
+        return HOLDS
+    # It is about to come into a part that it does not touch. Were that allowed for as long as it is
+    # not far, short steps would alternate between the sides of a corner and never find it wedged.
+    c = contact_at(body, s, drive, dt, feature)
+    x = (drive.bx - drive.ax) / dt - touch.vx + touch.w * c.py
+    y = (drive.by - drive.ay) / dt - touch.vy - touch.w * c.px
+    approach = -(c.nx * x + c.ny * y)
+    speed = np.hypot(drive.bx - drive.ax, drive.by - drive.ay) / dt
+    return HOLDS if gap >= -ELSEWHERE and approach <= GRAZING * speed else NEARLY
 
 
 @compiled_part
@@ -249,27 +284,38 @@ def advance(body: Body, s: State, drive: Drive, p: StepProblem) -> tuple[bool, S
         b = contact_at(body, s, drive, dt, s.second)
         touch = wedge(p, a, b, yx, yy, drive.radius, drive.mu)
         after = moved(body, s, p, touch)
-        if _holds(body, after, drive, touch):
+        if _holds(body, s, after, drive, dt, touch) == HOLDS:
             return True, after, touch
 
     a = contact_at(body, s, drive, dt, first)
     touch = single_contact(p, a, drive.mu, slip_sign(s.mode))
     after = moved(body, s, p, touch)
-    if _holds(body, after, drive, touch):
+    how = _holds(body, s, after, drive, dt, touch)
+    if how == HOLDS:
         return True, after, touch
 
+    nearly = how == NEARLY
+    spare = after
+    spare_touch = touch
     if touch.mode != IMPOSSIBLE:
         # Another part of the outline is in the way: the finger moved on to it, or is wedged.
         second, gap = gap_after(body, after, drive)
-        if gap < -GAP_TOLERANCE and second != first:
+        if gap < 0.0 and second != first:
             b = contact_at(body, s, drive, dt, second)
             touch = single_contact(p, b, drive.mu, 0.0)
             after = moved(body, s, p, touch)
-            if _holds(body, after, drive, touch):
+            how = _holds(body, s, after, drive, dt, touch)
+            if how == HOLDS:
                 return True, after, touch
+            if how == NEARLY and not nearly:
+                nearly = True
+                spare = after
+                spare_touch = touch
             touch = wedge(p, a, b, yx, yy, drive.radius, drive.mu)
             after = moved(body, s, p, touch)
-            if _holds(body, after, drive, touch):
+            if _holds(body, s, after, drive, dt, touch) == HOLDS:
                 return True, after, touch
+    if nearly:
+        return True, spare, spare_touch
     ok, after, touch = _free(body, s, p)
-    return ok and _holds(body, after, drive, touch), after, touch
+    return ok and _holds(body, s, after, drive, dt, touch) == HOLDS, after, touch

@@ -1,0 +1,175 @@
+"""Many states advanced by one control step: the finger moves in a straight line, for a while.
+
+A state is a row of numbers (`COLUMNS`), all there is to know to go on as if nothing had been
+interrupted.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pushwise.compilation import compiled, compiled_part
+from pushwise.physics.kernels.action import Action
+from pushwise.physics.kernels.load import Body, Ground
+from pushwise.physics.kernels.rollout import DONE, Reached, Work, begin, new_work, roll_to
+from pushwise.physics.kernels.substep import State
+from pushwise.physics.kernels.track import Track
+from pushwise.typing import Array, Flags, Integers
+
+COLUMNS = (
+    *("x", "y", "theta", "vx", "vy", "omega"),
+    *("mode", "first", "second"),  # of the contact
+    *("force_x", "force_y"),
+    *("ax", "ay", "alpha"),  # guess of the acceleration
+    *("finger_x", "finger_y", "down"),
+    *("status", "jams", "t"),
+)
+FINGER, DOWN, STATUS, JAMS, TIME = 14, 16, 17, 18, 19
+RAISED, LOWERED, PLACED = 0.0, 1.0, 2.0  # PLACED: to be lowered where it is
+
+
+class ControlSteps(NamedTuple):
+    """What happens to B states."""
+
+    finger: Array  # where the finger's centre goes [m], shape (B, 2)
+    down: Flags  # whether there is a finger, shape (B,)
+    dt: Array  # how long it takes [s], shape (B,)
+    counts: Integers  # number of time steps, shape (B,)
+    radius: float
+    mu: float
+    height: float  # of the contact above the table [m]
+
+
+class ControlWork(NamedTuple):
+    """What control steps fill again and again."""
+
+    roll: Work
+    t: Array  # the two knots of the finger's path, shape (2,) each
+    x: Array
+    y: Array
+
+
+def new_control_work(body: Body) -> ControlWork:
+    """Return work space for control steps of an object."""
+    return ControlWork(new_work(body), np.zeros(2), np.zeros(2), np.zeros(2))
+
+
+@compiled_part
+def _state_in(rows: Array, i: int) -> State:
+    """Return the state in row i."""
+    return State(
+        x=rows[i, 0],
+        y=rows[i, 1],
+        th=rows[i, 2],
+        vx=rows[i, 3],
+        vy=rows[i, 4],
+        w=rows[i, 5],
+        mode=int(rows[i, 6]),
+        first=int(rows[i, 7]),
+        second=int(rows[i, 8]),
+        fx=rows[i, 9],
+        fy=rows[i, 10],
+        ax=rows[i, 11],
+        ay=rows[i, 12],
+        aw=rows[i, 13],
+    )
+
+
+@compiled_part
+def _write(rows: Array, i: int, s: State) -> None:
+    """Write a state into row i."""
+    rows[i, 0] = s.x
+    rows[i, 1] = s.y
+    rows[i, 2] = s.th
+    rows[i, 3] = s.vx
+    rows[i, 4] = s.vy
+    rows[i, 5] = s.w
+    rows[i, 6] = s.mode
+    rows[i, 7] = s.first
+    rows[i, 8] = s.second
+    rows[i, 9] = s.fx
+    rows[i, 10] = s.fy
+    rows[i, 11] = s.ax
+    rows[i, 12] = s.ay
+    rows[i, 13] = s.aw
+
+
+@compiled_part
+def _reached(
+    body: Body,
+    ground: Ground,
+    action: Action,
+    s: State,
+    lowered: bool,
+    count: int,
+    work: Work,
+    track: Track,
+) -> Reached:
+    """Simulate one control step in `count` time steps."""
+    p = begin(body, action, s, track)
+    if not lowered:
+        # It is in contact already: a gap within the solver's tolerance is not to be mended.
+        p = Reached(ending=DONE, now=p.now, steps=p.steps, jams=p.jams, state=s)
+    for k in range(1, count + 1):
+        goal = action.duration if k == count else action.duration * k / count
+        p = roll_to(body, ground, action, p, goal, work, track, k == 1)
+    return p
+
+
+@compiled
+def advance_states(
+    body: Body,
+    ground: Ground,
+    steps: ControlSteps,
+    rows: Array,
+    first: int,
+    last: int,
+    work: ControlWork,
+    track: Track,
+) -> tuple[int, int]:
+    """Advance the states in rows [first, last) of (B, 20), in place.
+
+    A state whose object has tipped, or in which a finger was lowered into the object, stays as it
+    is. Returns how the last one ended, and the number of its steps in the track.
+    """
+    ending = DONE
+    count = int(np.int64(0))
+    for i in range(first, last):
+        if rows[i, STATUS] != DONE:
+            ending = int(rows[i, STATUS])
+            continue
+        down = steps.down[i]
+        lowered = down and rows[i, DOWN] != LOWERED
+        work.t[1] = steps.dt[i]
+        work.x[1] = steps.finger[i, 0]
+        work.y[1] = steps.finger[i, 1]
+        # A finger that was raised is lowered where it is to be.
+        raised = rows[i, DOWN] == RAISED
+        work.x[0] = work.x[1] if raised else rows[i, FINGER]
+        work.y[0] = work.y[1] if raised else rows[i, FINGER + 1]
+        action = Action(
+            t=work.t,
+            x=work.x,
+            y=work.y,
+            radius=steps.radius,
+            mu=steps.mu,
+            height=steps.height,
+            cell_x=0.0,
+            cell_y=0.0,
+            force_x=0.0,
+            force_y=0.0,
+            duration=steps.dt[i],
+            lifted=np.inf if down else 0.0,
+        )
+        s = _state_in(rows, i)
+        p = _reached(body, ground, action, s, lowered, steps.counts[i], work.roll, track)
+        ending = p.ending
+        count = p.steps
+        _write(rows, i, p.state)
+        rows[i, FINGER] = work.x[1]
+        rows[i, FINGER + 1] = work.y[1]
+        rows[i, DOWN] = LOWERED if down else RAISED
+        rows[i, STATUS] = ending
+        rows[i, JAMS] += p.jams
+        rows[i, TIME] += p.now
+    return ending, count
