@@ -87,7 +87,8 @@ def _refuse_fast_joints(path: JointPath) -> None:
         raise PushwiseError(
             f"the Kuka cannot follow this push: at t = {path.t[step]:.2f} s its joint {joint + 1} "
             f"would turn at {np.degrees(speed[step, joint]):.0f} deg/s, and it reaches "
-            f"{_FASTEST[joint]:g} deg/s; make the push {share[step, joint]:.1f} times slower."
+            f"{_FASTEST[joint]:g} deg/s; make the push "
+            f"{np.ceil(10.0 * share[step, joint]) / 10.0:.1f} times slower."
         )
 
 
