@@ -2,8 +2,8 @@
 
 Bullet is not reproducible in a world that is used again, so every push happens in a fresh one, and
 there is no `move`: the state in the middle of one could not be kept.
-Its friction is coarse, and its finger touches the cells' squares: after 0.2 m, objects are 1 to
-80 mm from where Coulomb's law puts them (`pushwise experiment referee` measures it).
+Its friction is coarse, and its finger touches the cells' squares: after 0.1 to 0.2 m, objects are 1
+to 85 mm from where Coulomb's law puts them (`pushwise experiment referee` measures it).
 """
 
 from __future__ import annotations

@@ -174,12 +174,18 @@ def put_object(room: Room, model: ObjectModel, pose: Array, twist: Array, body: 
         # Friction and damping in one call would leave one of them unset.
         room.call("changeDynamics", thing, link, lateralFriction=friction)
         room.call("changeDynamics", thing, link, linearDamping=0.0, angularDamping=0.0)
+    if twist.any():  # a velocity that is set, even zero, changes how Bullet's links slide
+        _throw(room, thing, pose[2], twist)
+    return thing
+
+
+def _throw(room: Room, thing: int, theta: float, twist: Array) -> None:
+    """Give an object at an angle [rad] the twist (3,) of its grid origin."""
     # Bullet's velocity is that of the base's centre of mass: a compound's own, or the grid origin.
-    x, y = placed(np.array([_inner_centre(room, thing)[:2]]), np.array([0.0, 0.0, pose[2]]))[0]
+    x, y = placed(np.array([_inner_centre(room, thing)[:2]]), np.array([0.0, 0.0, theta]))[0]
     vx, vy, omega = twist.tolist()
     velocity = [vx - omega * y, vy + omega * x, 0.0]
     room.call("resetBaseVelocity", thing, velocity, [0.0, 0.0, omega])
-    return thing
 
 
 class _Boxes(NamedTuple):

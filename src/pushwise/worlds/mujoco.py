@@ -38,7 +38,9 @@ class MuJoCo(StreamedSimulation):
     `mujoco_scene` explains how its contacts are made to obey Coulomb's law; `pushwise experiment
     referee` measures how well they do. A free body rests on its table as on a stiff bed,
     `Physics(load="rigid")`; with `own_weight` it slides as `Physics(load="own")` does and never
-    tips. Tables are rectangular.
+    tips. Pushed at 0.1 to 0.3 m/s it ends within 4 mm of that, along a line or a curve; a free body
+    that slides at 1 m/s does not, because soft contacts carry more the faster they slide. Tables
+    are rectangular.
     """
 
     _data: mujoco.MjData | None  # what moves continue from
