@@ -76,15 +76,15 @@ class Ideal(StreamedSimulation):
         force[1:] = np.diff(given, axis=0) / np.diff(t)[:, None]
         return Motion(t, path.pose_at(t), force, push.at(t), path.tipped)
 
-    def _streamed(self, path: Push, pose: Array, twist: Array) -> Instant:
+    def _streamed(self, end: Array | None, dt: float) -> Instant:
         """Simulate the move."""
         motion = simulate(
             self._model,
-            path,
-            pose,
-            twist=twist,
+            self._path(end, dt),
+            self._pose,
+            twist=self._twist,
             finger=self._finger,
             table=self._table,
-            until=path.duration,
+            until=dt,
         )
         return Instant(motion.pose[-1], motion.twist[-1], motion.tipped)

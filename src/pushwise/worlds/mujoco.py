@@ -78,14 +78,14 @@ class MuJoCo(StreamedSimulation):
         scene = _MuJoCoEngine(engine, self._laid_down(engine, pose, twist), self._body, push)
         return run_push(scene, push, pose[2], self._sensing.rate)
 
-    def _streamed(self, path: Push, pose: Array, twist: Array) -> Instant:
+    def _streamed(self, end: Array | None, dt: float) -> Instant:
         """Step the engine on from where the last move left it."""
         engine = self._compiled()
         if self._data is None:
-            self._data = self._laid_down(engine, pose, twist)
-        scene = _MuJoCoEngine(engine, self._data, self._body, path)
-        scene.advance(0.0, path.duration)
-        now = scene.look(pose[2])
+            self._data = self._laid_down(engine, self._pose, self._twist)
+        scene = _MuJoCoEngine(engine, self._data, self._body, self._path(end, dt))
+        scene.advance(0.0, dt)
+        now = scene.look(self._pose[2])
         return Instant(now.pose, self._body.twist(self._data), now.tilt > TILTED)
 
     def _halt(self) -> None:

@@ -104,8 +104,14 @@ class StreamedSimulation(SimulatedWorld):
             self._restore_inner(stream)
 
     @abstractmethod
-    def _streamed(self, path: Push, pose: Array, twist: Array) -> Instant:
-        """Move the finger along a path, from where the last one ended, and no longer than that."""
+    def _streamed(self, end: Array | None, dt: float) -> Instant:
+        """Run for dt [s], the finger on its way to a place (2,), or (None) up."""
+
+    def _path(self, end: Array | None, dt: float) -> Push:
+        """Return the path of a finger on its way to a place (2,); a raised one is parked."""
+        there = PARKED if end is None else end
+        here = there if end is None or self._place is None else self._place
+        return Push([0.0, dt], [here, there])
 
     def _inner_state(self) -> dict[str, Any]:
         """Return what else a stream depends on, as JSON can hold it."""
@@ -129,8 +135,5 @@ class StreamedSimulation(SimulatedWorld):
 
     def _run(self, end: Array | None, dt: float) -> None:
         """Move the finger to a place (2,), or (None) keep it up, and note where the object is."""
-        there = PARKED if end is None else end
-        here = there if end is None or self._place is None else self._place
-        now = self._streamed(Push([0.0, dt], [here, there]), self._pose, self._twist)
-        self._pose, self._twist, self._fell = now
+        self._pose, self._twist, self._fell = self._streamed(end, dt)
         self._place = end
