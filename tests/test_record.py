@@ -116,6 +116,21 @@ def test_every_world_records(tmp_path: Path) -> None:
         assert len(pw.PushLog.load(path)) == 1
 
 
+def test_the_referee_throws_curves_and_speeds_up() -> None:
+    """Have an arc of a quarter turn, a constant acceleration, and objects thrown without a push."""
+    found = {case.name: case for case in referee.cases()}
+    assert len(found) == 12
+    for name in ("square", "hammer"):
+        arc = found[f"{name}, quarter circle"].push
+        assert arc.length == pytest.approx(0.05 * np.pi, rel=1e-4)
+        assert arc.velocities[0] @ arc.velocities[-1] == pytest.approx(0.0, abs=1e-3)
+        fast = found[f"{name}, accelerating"].push
+        speeds = np.hypot(*fast.velocities.T)
+        assert np.diff(speeds) / np.diff(fast.times[1:]) == pytest.approx(0.5, rel=1e-6)
+        thrown = found[f"{name}, thrown"]
+        assert thrown.push.raised and any(thrown.twist) and thrown.push.length == 0.0
+
+
 def test_the_referee_writes_table_and_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +146,8 @@ def test_the_referee_writes_table_and_figure(
         assert "exact, own" in (tmp_path / f"referee.{suffix}").read_text()
     panels = figures["referee.png"].axes
     assert len(panels) == 6
-    worlds = [line.get_label() for line in panels[0].get_lines()]
+    labels = [str(line.get_label()) for line in panels[0].get_lines()]
+    worlds = [label for label in labels if not label.startswith("_")]  # the finger's path has none
     assert worlds == [row["world"] for row in rows[: len(worlds)]]
     assert texts(figures["referee.png"]) == ["start", *worlds]
     assert panels[0].get_title() == rows[0]["push"]

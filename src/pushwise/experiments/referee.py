@@ -33,11 +33,17 @@ from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 from pushwise.worlds.simulated import SimulatedWorld
 
-__all__ = ["Verdict", "cases", "judge", "run"]
+__all__ = ["Case", "Verdict", "cases", "judge", "run"]
 
 _SPEED = 0.1  # m/s
+_CURVE_SPEED = 0.2  # m/s
+_CURVE_RADIUS = 0.1  # m
+_ACCELERATION = 0.5  # m/s^2
+_RUN = 0.08  # m in contact while the finger speeds up
+_KNOTS = 91  # of a path that is smooth
 _GAP = 0.001  # m between finger and object at the start
 _EXACT = Physics(dt=2e-4, points=8)
+_COLUMNS = 3  # of the figure's panels
 _COLOURS = {
     "exact, own": "#000000",
     "exact, rigid": "#888888",
@@ -51,12 +57,14 @@ _COLOURS = {
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A push of an object that lies at the origin."""
+    """A push of an object at the origin, at rest or thrown."""
 
     name: str
     model: ObjectModel
     push: Push
     finger: Finger
+    twist: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Twist of the grid origin at the start [m/s, m/s, rad/s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +97,20 @@ class Verdict:
 
 
 def cases() -> Iterator[Case]:
-    """Yield pushes of a uniform square off its centre, and of the hammer around its outline."""
+    """Yield straight pushes of a uniform square and of the hammer, then curved, fast and free ones.
+
+    The square is pushed off its centre, the hammer around its outline.
+    """
     side = (np.arange(5) - 2.0) * 0.04
     centres = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     square = ObjectModel(
         CellGrid(centres, 0.04, np.full(25, 0.02)), mass=np.full(25, 0.04), friction=0.3
     )
-    start = (-0.1 - 0.01 - _GAP, 0.03)
+    start = np.array([-0.1 - 0.01 - _GAP, 0.03])
     stick, slip = Finger(friction=0.9), Finger(friction=0.2)
+    along = np.array([1.0, 0.0])
     yield Case(
-        "square, sticking", square, Push.line(start, (_SPEED, 0.0), 1.0 + _GAP / _SPEED), stick
+        "square, sticking", square, Push.line(start, _SPEED * along, 1.0 + _GAP / _SPEED), stick
     )
     oblique = _SPEED * np.array([0.8, 0.6])
     yield Case("square, slipping", square, Push.line(start, oblique, 1.0 + _GAP / _SPEED), slip)
@@ -113,6 +125,30 @@ def cases() -> Iterator[Case]:
         against = np.array(direction)
         at = _clear(hammer.grid.outline, np.array(point), against, finger)
         yield Case(name, hammer, Push.line(at, _SPEED * against, 2.0), finger)
+    across = np.array([0.0, 1.0])
+    handle = _clear(hammer.grid.outline, np.array([0.10, -0.015]), across, finger)
+    yield Case("square, quarter circle", square, _quarter_circle(start, along), stick)
+    yield Case("hammer, quarter circle", hammer, _quarter_circle(handle, across), finger)
+    yield Case("square, accelerating", square, _speeding_up(start, along), stick)
+    yield Case("hammer, accelerating", hammer, _speeding_up(handle, across), finger)
+    aside = Push([0.0, 0.02], [(0.0, 0.3)] * 2, raised=True)
+    yield Case("square, thrown", square, aside, finger, (0.8, 0.3, 6.0))
+    yield Case("hammer, thrown", hammer, aside, finger, (0.8, -0.3, 5.0))
+
+
+def _quarter_circle(start: Array, heading: Array) -> Push:
+    """Return a push that begins in a direction (2,) and turns left by a right angle."""
+    angle = np.linspace(0.0, 0.5 * np.pi, _KNOTS)[:, None]
+    left = np.array([-heading[1], heading[0]])
+    curve = np.sin(angle) * heading + (1.0 - np.cos(angle)) * left
+    return Push.through(start + _CURVE_RADIUS * curve, _CURVE_SPEED)
+
+
+def _speeding_up(start: Array, heading: Array) -> Push:
+    """Return a push in a direction (2,) that speeds up from rest, and stops at once."""
+    travel = _GAP + _RUN
+    t = np.linspace(0.0, np.sqrt(2.0 * travel / _ACCELERATION), _KNOTS)
+    return Push(t, start + 0.5 * _ACCELERATION * np.outer(t**2, heading))
 
 
 def _clear(
@@ -132,7 +168,11 @@ def judge(case: Case) -> list[Verdict]:
     """Execute one push in every world that is installed."""
     own, rigid = (
         simulate(
-            case.model, case.push, finger=case.finger, physics=replace(_EXACT, load=load)
+            case.model,
+            case.push,
+            twist=case.twist,
+            finger=case.finger,
+            physics=replace(_EXACT, load=load),
         ).pose[-1]
         for load in ("own", "rigid")
     )
@@ -142,7 +182,8 @@ def judge(case: Case) -> list[Verdict]:
     ]
     for name, world in _worlds(case):
         begin = process_time()
-        ends.append((name, world.push(case.push).pose[-1], process_time() - begin))
+        end = world.push(case.push, twist=case.twist).pose[-1]
+        ends.append((name, end, process_time() - begin))
     grid = case.model.grid
     return [
         Verdict(
@@ -192,16 +233,21 @@ def _markdown(rows: list[dict[str, Any]]) -> str:
 
 def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
     """Draw where every world left the object, one panel per push."""
-    figure = Figure(figsize=(13, 8.6), layout="constrained")
-    axes = figure.subplots(2, 3)
+    rows = -(-len(verdicts) // _COLUMNS)
+    figure = Figure(figsize=(13, 0.6 + 4.0 * rows), layout="constrained")
+    axes = figure.subplots(rows, _COLUMNS)
     for panel, group in zip(axes.flat, verdicts, strict=True):
         case = group[0].case
         outline = case.model.grid.outline
         panel.fill(*(1000 * outline.T), color="#eeeeee", label="start")
-        path = 1000 * np.array(
-            [case.push.start, case.push.start + case.push.duration * case.push.velocity]
+        path = case.push.positions
+        if any(case.twist):  # the finger does nothing; show where the object's centre is thrown to
+            centre = case.model.centre_of_mass
+            path = np.array([centre, centre + 0.2 * np.array(case.twist[:2])])
+        panel.plot(*(1000 * path.T), color="#999999", linewidth=1.0)
+        panel.annotate(
+            "", *(1000 * path[:-3:-1]), arrowprops={"arrowstyle": "->", "color": "#999999"}
         )
-        panel.annotate("", path[1], path[0], arrowprops={"arrowstyle": "->", "color": "#999999"})
         for verdict in group:
             loop = 1000 * placed(np.vstack([outline, outline[:1]]), verdict.pose)
             exact = verdict.world.startswith("exact")

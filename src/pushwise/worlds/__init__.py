@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pushwise.worlds.mujoco import MuJoCo
     from pushwise.worlds.random_scene import random_world
     from pushwise.worlds.replay import Replay
-    from pushwise.worlds.world import Observation, Sensing, World
+    from pushwise.worlds.world import Observation, Sensing, StreamingWorld, World
 
 __all__ = [
     "Bullet",
@@ -23,6 +23,7 @@ __all__ = [
     "Observation",
     "Replay",
     "Sensing",
+    "StreamingWorld",
     "World",
     "grasp",
     "random_world",
@@ -36,6 +37,7 @@ _HOMES = {
     "Observation": "pushwise.worlds.world",
     "Replay": "pushwise.worlds.replay",
     "Sensing": "pushwise.worlds.world",
+    "StreamingWorld": "pushwise.worlds.world",
     "World": "pushwise.worlds.world",
     "grasp": "pushwise.worlds.gripper",
     "random_world": "pushwise.worlds.random_scene",

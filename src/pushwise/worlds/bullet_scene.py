@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 import numpy as np
 
 from pushwise.extras import require
+from pushwise.geometry.polygon import placed
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Push
@@ -32,6 +33,7 @@ __all__ = [
     "flat_pose",
     "put_object",
     "put_table",
+    "raise_finger",
 ]
 
 BodyKind = Literal["links", "compound"]
@@ -135,8 +137,9 @@ class CylinderFinger:
 
     def drive(self, t: float, dt: float) -> None:
         """Set the finger's velocity, with an upward part that gravity will cancel."""
-        # Setting its position instead would make Bullet forget the contacts.
-        vx, vy = self._push.velocity if t < self._push.duration else np.zeros(2)
+        # Setting its position instead would make Bullet forget the contacts. The velocity leads
+        # back to the path, from which contacts move even a heavy finger.
+        vx, vy = (self._push.at(t + dt) - self.place()) / dt
         self._room.call("resetBaseVelocity", self.body, [vx, vy, GRAVITY * dt], [0.0] * 3)
 
     def place(self) -> Array:
@@ -159,8 +162,8 @@ def put_table(room: Room, table: Table) -> None:
     room.call("changeDynamics", body, -1, lateralFriction=1.0)
 
 
-def put_object(room: Room, model: ObjectModel, pose: Array, body: BodyKind) -> int:
-    """Put an object at a pose (3,) on the table and return its number."""
+def put_object(room: Room, model: ObjectModel, pose: Array, twist: Array, body: BodyKind) -> int:
+    """Put an object at a pose (3,) on the table, with a twist (3,), and return its number."""
     if body == "links":
         thing = _linked(room, model, pose)
         frictions = dict(enumerate(model.friction.tolist()))
@@ -171,7 +174,18 @@ def put_object(room: Room, model: ObjectModel, pose: Array, body: BodyKind) -> i
         # Friction and damping in one call would leave one of them unset.
         room.call("changeDynamics", thing, link, lateralFriction=friction)
         room.call("changeDynamics", thing, link, linearDamping=0.0, angularDamping=0.0)
+    if twist.any():  # a velocity that is set, even zero, changes how Bullet's links slide
+        _throw(room, thing, pose[2], twist)
     return thing
+
+
+def _throw(room: Room, thing: int, theta: float, twist: Array) -> None:
+    """Give an object at an angle [rad] the twist (3,) of its grid origin."""
+    # Bullet's velocity is that of the base's centre of mass: a compound's own, or the grid origin.
+    x, y = placed(np.array([_inner_centre(room, thing)[:2]]), np.array([0.0, 0.0, theta]))[0]
+    vx, vy, omega = twist.tolist()
+    velocity = [vx - omega * y, vy + omega * x, 0.0]
+    room.call("resetBaseVelocity", thing, velocity, [0.0, 0.0, omega])
 
 
 class _Boxes(NamedTuple):
@@ -255,8 +269,7 @@ def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
 def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
     """Return the pose (3,) of the grid frame, theta within half a turn of `near`, and the tilt."""
     position, q = room.call("getBasePositionAndOrientation", thing)
-    inner = room.call("getDynamicsInfo", thing, -1)[3]  # the centre of mass in the grid frame
-    back = [-value for value in inner]
+    back = [-value for value in _inner_centre(room, thing)]
     (x, y, _), (qx, qy, qz, qw) = room.call(
         "multiplyTransforms", position, q, back, room.turned(0.0)
     )
@@ -264,6 +277,17 @@ def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
     turns = np.round((near - theta) / (2.0 * np.pi))
     tilt = 2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0))
     return np.array([x, y, theta + 2.0 * np.pi * turns]), float(tilt)
+
+
+def _inner_centre(room: Room, thing: int) -> tuple[float, float, float]:
+    """Return the centre of mass of an object's base in the grid frame [m]."""
+    centre: tuple[float, float, float] = room.call("getDynamicsInfo", thing, -1)[3]
+    return centre
+
+
+def raise_finger(room: Room, finger: BulletFinger) -> None:
+    """Let the finger touch nothing from now on."""
+    room.call("setCollisionFilterGroupMask", finger.body, finger.link, 0, 0)
 
 
 def contact_force(room: Room, thing: int, finger: BulletFinger) -> Array:

@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.checks import non_negative_number
+from pushwise.geometry.polygon import placed
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
 from pushwise.typing import Array
-from pushwise.worlds.simulated import Motion, SimulatedWorld, sample_times
+from pushwise.worlds.run_push import Motion, sample_times
+from pushwise.worlds.streaming import Instant, StreamedSimulation
 from pushwise.worlds.world import Sensing
 
 __all__ = ["Ideal"]
 
 
-class Ideal(SimulatedWorld):
+class Ideal(StreamedSimulation):
     """The world as `simulate` sees it; without noise its records are `simulate`'s, bit for bit."""
 
     def __init__(
@@ -40,7 +42,8 @@ class Ideal(SimulatedWorld):
             thing: The object, or only its model.
             table: The table; the default `Table` if not given.
             start_error: Standard deviation of the finger's actual start, along x and y each [m].
-            direction_error: Standard deviation of the direction it actually moves in [rad].
+            direction_error: Standard deviation of the direction it actually moves in [rad]; the
+                whole path is turned about its start.
             seed: Random seed of the noise and of the errors.
             pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
             finger: The finger; the default `Finger` if not given.
@@ -57,17 +60,31 @@ class Ideal(SimulatedWorld):
             return push
         start = push.start + self._start_error * self._rng.standard_normal(2)
         angle = self._direction_error * self._rng.standard_normal()
-        cos, sin = np.cos(angle), np.sin(angle)
-        velocity = np.array([[cos, -sin], [sin, cos]]) @ push.velocity
-        return Push.line(start, velocity, push.duration)
+        path = placed(push.positions - push.start, np.append(start, angle))
+        return Push(push.times, path, raised=push.raised)
 
-    def _carried_out(self, push: Push, pose: Array) -> Motion:
+    def _carried_out(self, push: Push, pose: Array, twist: Array) -> Motion:
         """Simulate the push."""
-        path = simulate(self._model, push, pose, finger=self._finger, table=self._table)
-        t = sample_times(push.duration, float(path.t[-1]), self._sensing.rate)
+        path = simulate(
+            self._model, push, pose, twist=twist, finger=self._finger, table=self._table
+        )
+        t = sample_times(push, float(path.t[-1]), self._sensing.rate)
         impulse = np.zeros((len(path.t), 2))
         impulse[1:] = np.cumsum(path.force * np.diff(path.t)[:, None], axis=0)
         given = np.stack([np.interp(t, path.t, column) for column in impulse.T], axis=-1)
         force = np.zeros((len(t), 2))
         force[1:] = np.diff(given, axis=0) / np.diff(t)[:, None]
         return Motion(t, path.pose_at(t), force, push.at(t), path.tipped)
+
+    def _streamed(self, end: Array | None, dt: float) -> Instant:
+        """Simulate the move."""
+        motion = simulate(
+            self._model,
+            self._path(end, dt),
+            self._pose,
+            twist=self._twist,
+            finger=self._finger,
+            table=self._table,
+            until=dt,
+        )
+        return Instant(motion.pose[-1], motion.twist[-1], motion.tipped)

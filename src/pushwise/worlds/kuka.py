@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,31 +13,91 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.model import Table
 from pushwise.physics.push import Push
 from pushwise.typing import Array
-from pushwise.worlds.bullet_scene import Fingertip, Room
+from pushwise.worlds.bullet_scene import TIME_STEP, Fingertip, Room
 from pushwise.worlds.mujoco_scene import table_frame
+from pushwise.worlds.run_push import sample_times
 
-__all__ = ["Kuka"]
+__all__ = ["JointPath", "Kuka", "rehearsed"]
 
 _JOINTS = 7
 _FLANGE = "lbr_iiwa_link_7"
 _ROD = 0.2  # m from the flange to the middle of the fingertip, about as in the paper's code
 _SETBACK = 0.25  # m from the table's edge to the arm's base; 0.6 m from the default's middle
-_STRIDE = 0.005  # m between the positions the joints are solved for
+_STRIDE = 0.005  # m between the positions the joints are solved for, at most
+_RATE = 20.0  # Hz; and how many of them there are per second, at least
 _MISSED = 1e-3  # m, and rad of its rotation; a position missed by more is out of reach
 _DOWN = np.diag([-1.0, 1.0, -1.0])  # rotation of a flange that points down, in the base frame
 _ITERATIONS = 200
 _IK_DAMPING = 1e-4
 _MAX_STEP = 0.1  # rad
 _READY = (0.0, 0.6, 0.0, -1.6, 0.0, 0.95, 0.0)  # rad; bent, the flange down
-_TORQUE = (320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0)  # N m; the maker's limits
+# Torques and speeds are the maker's limits of the iiwa 14 R820, whose links these are.
+_TORQUE = (320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0)  # N m
+_FASTEST = (85.0, 85.0, 100.0, 75.0, 130.0, 135.0, 135.0)  # deg/s
+_ASTRAY = 2.5e-3  # m in rehearsal; 3 mm with an object in the way
+
+
+class JointPath(NamedTuple):
+    """The joint angles of the arm along a push; they change linearly from time to time."""
+
+    t: Array  # (K,) [s]
+    angles: Array  # (K, 7) [rad]
+
+    def at(self, t: float) -> Array:
+        """Return the angles at a time [s], shape (7,)."""
+        return np.array([np.interp(t, self.t, angle) for angle in self.angles.T])
+
+
+def rehearsed(table: Table, push: Push, tip: Fingertip) -> JointPath:
+    """Solve the joints for a push and try it in an empty room, or refuse it.
+
+    Raises:
+        PushwiseError: The push is out of reach, takes a joint beyond its greatest speed, or is one
+            that the motors cannot follow.
+
+    """
+    with Room() as room:
+        arm = Kuka(room, table, tip)
+        path = arm.solved(push)
+        _refuse_fast_joints(path)
+        arm.start(path)
+        steps = int(np.ceil(push.duration / TIME_STEP))
+        dt = push.duration / steps
+        room.call("setTimeStep", dt)
+        apart = 0.0
+        for i in range(steps):
+            arm.drive(i * dt, dt)
+            room.call("stepSimulation")
+            apart = max(apart, float(np.hypot(*(arm.place() - push.at((i + 1) * dt)))))
+        if apart > _ASTRAY:
+            raise PushwiseError(
+                f"the Kuka cannot follow this push: at up to {push.top_speed:.2f} m/s its "
+                f"fingertip strays {1000 * apart:.1f} mm from the path, and {1000 * _ASTRAY:g} mm "
+                "are allowed; make it slower, or its bends rounder."
+            )
+    return path
+
+
+def _refuse_fast_joints(path: JointPath) -> None:
+    """Raise an error if a joint would have to turn faster than it can."""
+    speed = np.abs(np.diff(path.angles, axis=0)) / np.diff(path.t)[:, None]
+    share = speed / np.radians(_FASTEST)
+    step, joint = np.unravel_index(np.argmax(share), share.shape)
+    if share[step, joint] > 1.0:
+        raise PushwiseError(
+            f"the Kuka cannot follow this push: at t = {path.t[step]:.2f} s its joint {joint + 1} "
+            f"would turn at {np.degrees(speed[step, joint]):.0f} deg/s, and it reaches "
+            f"{_FASTEST[joint]:g} deg/s; make the push "
+            f"{np.ceil(10.0 * share[step, joint]) / 10.0:.1f} times slower."
+        )
 
 
 class Kuka:
     """The arm stands on a pedestal as high as the table, in the middle of its first side."""
 
-    def __init__(self, room: Room, table: Table, push: Push, tip: Fingertip) -> None:
-        """Solve the joints for the whole push, or refuse it; put the fingertip at its start."""
-        self._room, self._push, self._height = room, push, tip.height
+    def __init__(self, room: Room, table: Table, tip: Fingertip) -> None:
+        """Put the arm in its place."""
+        self._room, self._height = room, tip.height
         centre, half, angle = table_frame(table)
         # The table's first side runs along +x of its frame; the arm faces across it.
         outward = np.array([np.sin(angle), -np.cos(angle)])
@@ -58,17 +119,15 @@ class Kuka:
         room.call("changeDynamics", self.body, self.link, lateralFriction=tip.friction)
         limits = [room.call("getJointInfo", self.body, i)[8:10] for i in range(_JOINTS)]
         self._limits = np.array(limits).T
-        length = float(np.hypot(*push.velocity)) * push.duration
-        self._t = np.linspace(0.0, push.duration, int(np.ceil(length / _STRIDE)) + 1)
-        self._joints = self._solved()
-        self._set(self._joints[0])
+
+    def start(self, path: JointPath) -> None:
+        """Take the path's first position, at rest, to follow it."""
+        self._path = path
+        self._set(path.angles[0])
 
     def drive(self, t: float, dt: float) -> None:
         """Command the motors: the joints' present target angles, and their target velocities."""
-        now, then = (
-            np.array([np.interp(s, self._t, joint) for joint in self._joints.T])
-            for s in (t, t + dt)
-        )
+        now, then = self._path.at(t), self._path.at(t + dt)
         self._room.call(
             "setJointMotorControlArray",
             self.body,
@@ -84,12 +143,12 @@ class Kuka:
         """Return the position of the fingertip [m], shape (2,)."""
         return self._fingertip()[0][:2]
 
-    def _solved(self) -> Array:
-        """Return the joint angles [rad] along the push, shape (K, 7)."""
+    def solved(self, push: Push) -> JointPath:
+        """Return the joint angles along a push; one out of reach is refused."""
         solved = []
         joints = np.array(_READY)
-        for t in self._t:
-            x, y = self._push.start + t * self._push.velocity
+        times = sample_times(push, push.duration, max(_RATE, push.top_speed / _STRIDE))
+        for x, y in push.at(times):
             joints, missed = self._joints_for(np.array([x, y, self._height]), joints)
             if missed > _MISSED:
                 away = float(np.hypot(x - self._base[0], y - self._base[1]))
@@ -99,7 +158,7 @@ class Kuka:
                     f"stays {1000 * missed:.0f} mm away; keep the push between 0.4 and 0.75 m."
                 )
             solved.append(joints)
-        return np.array(solved)
+        return JointPath(times, np.array(solved))
 
     def _joints_for(self, target: Array, seed: Array) -> tuple[Array, float]:
         """Return joint angles that bring the fingertip to a position (3,), and the remaining error.

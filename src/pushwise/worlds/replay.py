@@ -13,7 +13,7 @@ from pushwise.worlds.world import Observation
 
 __all__ = ["Replay"]
 
-_SAME = 1e-6  # m, m/s, s; the largest difference from a recorded push
+_SAME = 1e-6  # m, s; the largest difference from a recorded push
 
 
 class Replay:
@@ -47,15 +47,17 @@ class Replay:
             if isinstance(record.push, Push) and _same(record.push, push):
                 self._pose = record.pose[-1]
                 return record
-        x, y = push.start
+        (a, b), (c, d) = push.start, push.end
         raise PushwiseError(
-            f"this log has no push from ({x:.4f}, {y:.4f}) m at ({push.velocity[0]:.4f}, "
-            f"{push.velocity[1]:.4f}) m/s; only its own {len(self._log)} pushes can be replayed, "
-            "each the `push` of one of its records."
+            f"this log has no such push from ({a:.4f}, {b:.4f}) m to ({c:.4f}, {d:.4f}) m in "
+            f"{push.duration:g} s; only its own {len(self._log)} pushes can be replayed, each the "
+            "`push` of one of its records."
         )
 
 
 def _same(a: Push, b: Push) -> bool:
-    """Return whether two pushes agree."""
-    apart = [*(a.start - b.start), *(a.velocity - b.velocity), a.duration - b.duration]
-    return float(np.abs(apart).max()) <= _SAME
+    """Return whether two pushes follow the same path."""
+    if a.raised != b.raised or abs(a.duration - b.duration) > _SAME:
+        return False
+    knots = np.union1d(a.times, b.times)
+    return float(np.abs(a.at(knots) - b.at(knots)).max()) <= _SAME

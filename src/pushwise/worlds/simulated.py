@@ -1,14 +1,10 @@
-"""What the simulated worlds share: a hidden object, noise, the camera, and `run_push`.
-
-`run_push` steps an engine through a push, takes samples, and waits until the object rests or has
-fallen off the table.
-"""
+"""`SimulatedWorld`: what the simulated worlds share, a hidden object, noise and the camera."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,28 +19,14 @@ from pushwise.physics.push import Finger, Push
 from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp, grasp
+from pushwise.worlds.run_push import Motion
 from pushwise.worlds.world import Observation, Sensing
 
-__all__ = ["TILTED", "Engine", "Look", "Motion", "SimulatedWorld", "run_push", "sample_times"]
+__all__ = ["SimulatedWorld"]
 
 _CLOUD_PITCH = 0.002  # m between the points of a bare model's cloud
 _DEPTH_NOISE = 0.001  # m; of a depth camera at half a metre
-
-TILTED = 0.35
-"""An object tilted by more than this [rad] has left the table."""
-_LEANING = 0.05  # rad; an object tilted by more than this does not lie flat
-_LIE = 0.1  # s an object must be still to count as resting
-_PATIENCE = 5.0  # s after the push an object counts as resting in any case
-
-
-class Motion(NamedTuple):
-    """The noise-free motion during a push, in the table frame."""
-
-    t: Array  # (T,)
-    pose: Array  # (T, 3)
-    force: Array  # (T, 2), mean since the previous sample
-    finger: Array  # (T, 2)
-    fell: bool
+_TOUCHING = 1e-4  # m; a finger that is no deeper in the object touches it
 
 
 class SimulatedWorld(ABC):
@@ -127,8 +109,14 @@ class SimulatedWorld(ABC):
         self._refuse_fallen()
         return Observation(self._cloud(), self._noisy(self._pose[None])[0])
 
-    def push(self, push: Push) -> PushRecord:
+    def push(self, push: Push, *, twist: ArrayLike = (0.0, 0.0, 0.0)) -> PushRecord:
         """Carry out a push, wait until the object rests, and return what was measured.
+
+        Args:
+            push: The path of the finger. It may stand still, let go of the object and touch it
+                again, and be raised at the end.
+            twist: Throws the object: the twist of its grid origin when the push begins
+                [m/s, m/s, rad/s], shape (3,). The record states it exactly.
 
         Raises:
             SimulationError: The finger starts inside the object, or the object has fallen.
@@ -137,15 +125,12 @@ class SimulatedWorld(ABC):
         self._refuse_fallen()
         if not isinstance(push, Push):
             raise PushwiseError(f"a world needs a Push by a finger; got {type(push).__name__}.")
+        thrown = finite_array("twist", twist, (3,))
+        self._settle()
+        self._refuse_fallen()
         done = self._attempted(push)
-        outline = placed(self._model.grid.outline, self._pose)
-        if outline_distance(outline, done.start) < self._finger.radius:
-            x, y = done.start
-            raise SimulationError(
-                f"the finger, centre ({x:.4f}, {y:.4f}) m and radius {self._finger.radius:g} m, "
-                "starts inside the object; start it clear of the outline."
-            )
-        motion = self._carried_out(done, self._pose)
+        self._refuse_inside(done.start)
+        motion = self._carried_out(done, self._pose, thrown)
         self._pose, self._fell = motion.pose[-1], motion.fell
         force = motion.force + self.noise.force * self._rng.standard_normal(motion.force.shape)
         return PushRecord(
@@ -153,6 +138,7 @@ class SimulatedWorld(ABC):
             motion.t,
             self._noisy(motion.pose),
             force if self._sensing.forces else None,
+            twist=thrown,
             noise=self.noise,
             fell=motion.fell,
             source=type(self).__name__,
@@ -160,6 +146,7 @@ class SimulatedWorld(ABC):
 
     def grasp(self) -> Grasp:
         """Grasp the object, in MuJoCo, by the part that overhangs the table, and lift it."""
+        self._settle()
         self._refuse_fallen()
         return grasp(self._thing, self._pose, self._table)
 
@@ -175,15 +162,24 @@ class SimulatedWorld(ABC):
         self._rng.bit_generator.state = state["random"]
 
     @abstractmethod
-    def _carried_out(self, push: Push, pose: Array) -> Motion:
-        """Push the object, at rest at `pose`, and return its motion until it rests again."""
+    def _carried_out(self, push: Push, pose: Array, twist: Array) -> Motion:
+        """Push the object from a pose (3,) and a twist (3,), and return its motion until it rests.
+
+        A push that the world cannot carry out is refused before anything moves.
+        """
+
+    def _settle(self) -> None:  # noqa: B027
+        """Wait until the object rests; where there are only pushes, it does between them."""
 
     def _attempted(self, push: Push) -> Push:
         """Return the push that really happens when `push` is commanded."""
         return push
 
     def _measured(self, push: Push, motion: Motion) -> Push:
-        """Return the path of the finger as a record of `push` states it."""
+        """Return the path of the finger as a record of `push` states it.
+
+        It is the commanded one where the finger follows it exactly, or where nobody measures it.
+        """
         return push
 
     def _falls(self, pose: Array) -> bool:
@@ -194,6 +190,16 @@ class SimulatedWorld(ABC):
         """Raise an error if the object has fallen."""
         if self._fell:
             raise SimulationError("the object has fallen off the table; reset the world.")
+
+    def _refuse_inside(self, place: Array) -> None:
+        """Raise an error if a finger at a place (2,) would be inside the object."""
+        outline = placed(self._model.grid.outline, self._pose)
+        if outline_distance(outline, place) < self._finger.radius - _TOUCHING:
+            x, y = place
+            raise SimulationError(
+                f"the finger, centre ({x:.4f}, {y:.4f}) m and radius {self._finger.radius:g} m, "
+                "starts inside the object; start it clear of the outline."
+            )
 
     def _noisy(self, pose: Array) -> Array:
         """Return poses (T, 3) as a camera would measure them."""
@@ -221,76 +227,3 @@ class SimulatedWorld(ABC):
         xy = placed((grid.centres[:, None] + sub).reshape(-1, 2), self._pose)
         z = np.repeat(grid.heights, len(sub))
         return np.column_stack([xy, z + _DEPTH_NOISE * self._rng.standard_normal(len(z))])
-
-
-class Look(NamedTuple):
-    """The state at one instant."""
-
-    pose: Array  # (3,)
-    finger: Array  # (2,)
-    tilt: float  # rad
-    still: bool
-
-
-class Engine(Protocol):
-    """A scene in a physics engine, in the middle of a push."""
-
-    def advance(self, begin: float, end: float) -> Array:
-        """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
-
-    def look(self, near: float) -> Look:
-        """Return the current state, theta within half a turn of `near` [rad]."""
-
-
-def run_push(engine: Engine, push: Push, theta: float, rate: float) -> Motion:
-    """Step an engine through a push until the object rests or has fallen.
-
-    Args:
-        engine: The scene, at the start of the push.
-        push: The push.
-        theta: The object's angle at the start [rad]; later angles count turns from it.
-        rate: Samples per second [Hz].
-
-    Returns:
-        The motion. If the object falls, it ends where the object no longer lies flat.
-
-    """
-    during = sample_times(push.duration, push.duration, rate)
-    times, looks, forces = [0.0], [engine.look(theta)], [np.zeros(2)]
-    still = 0.0
-    while still < _LIE and looks[-1].tilt <= TILTED and times[-1] < push.duration + _PATIENCE:
-        k = len(times)
-        end = float(during[k]) if k < len(during) else times[-1] + 1.0 / rate
-        forces.append(engine.advance(times[-1], end))
-        looks.append(engine.look(looks[-1].pose[2]))
-        resting = end > push.duration and looks[-1].still
-        still = still + end - times[-1] if resting else 0.0
-        times.append(end)
-    fell = looks[-1].tilt > TILTED
-    leaning = (i for i, look in enumerate(looks) if look.tilt > _LEANING)
-    flat = next(leaning) if fell else len(looks)
-    kept = slice(0, max(flat, 2))
-    return Motion(
-        np.array(times)[kept],
-        np.array([look.pose for look in looks])[kept],
-        np.array(forces)[kept],
-        np.array([look.finger for look in looks])[kept],
-        fell,
-    )
-
-
-def sample_times(duration: float, end: float, rate: float) -> Array:
-    """Return sample times [s] from 0 to `end`, the end of the push among them.
-
-    Args:
-        duration: Duration of the push [s].
-        end: Time of the last sample [s].
-        rate: Samples per second, at least [Hz].
-
-    """
-    stop = min(duration, end)
-    t = np.linspace(0.0, stop, int(np.ceil(stop * rate)) + 1)
-    if end <= stop:
-        return t
-    rest = np.linspace(stop, end, int(np.ceil((end - stop) * rate)) + 1)
-    return np.concatenate([t, rest[1:]])

@@ -1,4 +1,7 @@
-"""`World`: anything that can look at an object and push it, a robot or a simulation."""
+"""`World`: anything that can look at an object and push it, a robot or a simulation.
+
+A `StreamingWorld` also moves its finger bit by bit, as a controller needs it.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,17 @@ if TYPE_CHECKING:
     from pushwise.physics.push import Push
     from pushwise.records.record import PushRecord
 
-__all__ = ["Observation", "Sensing", "World"]
+__all__ = ["Observation", "Sensing", "StreamingWorld", "World"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Observation:
-    """What is seen of an object at rest."""
+    """What is seen of an object."""
 
     points: Array
-    """Cloud of its upper surface [m] in the table frame, z up from the table, shape (N, 3)."""
+    """Cloud of its upper surface [m] in the table frame, z up from the table, shape (N, 3).
+
+    Empty if only the pose was looked at, as `StreamingWorld.move` does."""
     pose: Array
     """Pose (x, y, theta) [m, m, rad] of the grid frame on the table, shape (3,)."""
 
@@ -64,5 +69,23 @@ class World(Protocol):
 
         Args:
             seed: Random seed of everything that follows.
+
+        """
+
+
+@runtime_checkable
+class StreamingWorld(World, Protocol):
+    """A world that a controller can drive, some 10 to 50 times per second."""
+
+    def move(self, finger: ArrayLike | None, dt: float) -> Observation:
+        """Move the finger in a straight line while the world runs, and return what is seen then.
+
+        The object keeps its velocity and the finger its contact from one move to the next. Only
+        the pose is looked at, because a cloud takes too long; `observe` also takes the cloud.
+
+        Args:
+            finger: Where the finger's centre is at the end [m], shape (2,). If it is up, it is set
+                down there and stands still. None raises it.
+            dt: Duration of the move [s].
 
         """
