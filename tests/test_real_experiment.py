@@ -169,7 +169,7 @@ def test_variants_are_compared_on_the_same_pushes() -> None:
     """Leave out of that table the draws that only the full model was learned from."""
 
     def row(draw: int, method: str, error: float) -> Score:
-        return Score("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
+        return Score("a/set", 10, draw, method, 1.0, 1.0, error, 5, 0, None, 0.0)
 
     rows = [row(draw, "identified", 2.0 + 7.0 * draw) for draw in (0, 1)]
     rows += [row(draw, "identified, on cells", 4.0 - draw) for draw in (0, 1)]
