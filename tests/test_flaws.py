@@ -15,6 +15,8 @@ from pushwise.experiments.trials import end_error
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.identification.holdout import end_distance, predicted_ends
 from pushwise.identification.identify import average, stopped_at
+from pushwise.sliding.outcome import Learned, Outcome, Phase
+from pushwise.sliding.run_files import read_phase, write_phase
 
 FINGER = pw.Finger()
 
@@ -146,6 +148,21 @@ def test_predictions_count_what_cannot_be_simulated(tmp_path: Path) -> None:
 
     assert impossible_note([row(0)]) == ""
     assert "| a/set | 10 | 0 | identified | 2 | 5 |" in impossible_note([row(0), row(2)])
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_a_run_remembers_why_a_push_was_left_out(tmp_path: Path) -> None:
+    """Write what was identified to the folder of a run, and read the same sentences."""
+    thing, records = pushed("box", 3)
+    all_records = (records[0], inside(thing.grid, records[1], 8e-3), records[2])
+    found = pw.identify(thing.grid, all_records)
+    done = Outcome(
+        pw.SlideOptions(), pw.Table(), FINGER, pw.Prior(), grid=thing.grid, records=all_records
+    )
+    write_phase(tmp_path, Phase.IDENTIFY, Learned(found, found.belief), done)
+    again = read_phase(tmp_path, Phase.IDENTIFY, done).value.found
+    assert again.statements() == found.statements()
+    assert again.outliers == (1,)
 
 
 def thrown(
