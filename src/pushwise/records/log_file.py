@@ -35,10 +35,16 @@ _VALUES = (*COLUMNS[1:], *FORCES, *TWIST)
 _MAY_BE_EMPTY = ("finger_x", "finger_y", *TWIST)
 
 # No push on a table exceeds these, but one written in millimetres or degrees does.
-_FAR = 5.0  # m
+_FAR = 5.0, "metres", "millimetres"
 _FAST = 5.0  # m/s
-_TURNED = 20.0  # rad
-_SPINNING = 100.0  # rad/s
+_SPEED = _FAST, "metres per second", "millimetres per second"
+_UNITS = {
+    **dict.fromkeys(("x", "y", "finger_x", "finger_y"), _FAR),
+    "theta": (20.0, "radians", "degrees"),
+    **dict.fromkeys(("vx", "vy"), _SPEED),
+    "omega": (100.0, "radians per second", "degrees per second"),
+}
+_ANY = math.inf, "", ""
 
 SLOW = 1e-3
 """A finger slower than this [m/s] is at rest, or its times are in milliseconds."""
@@ -145,14 +151,9 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise _refused(path, line, f"{name} must be a finite number; got {text!r}")
-    for names, limit, unit, other in (
-        (("x", "y", "finger_x", "finger_y"), _FAR, "metres", "millimetres"),
-        (("theta",), _TURNED, "radians", "degrees"),
-        (("vx", "vy"), _FAST, "metres per second", "millimetres per second"),
-        (("omega",), _SPINNING, "radians per second", "degrees per second"),
-    ):
-        if name in names and abs(value) > limit:
-            raise _refused(path, line, f"{name} must be in {unit}; {text} looks like {other}")
+    limit, unit, other = _UNITS.get(name, _ANY)
+    if abs(value) > limit:
+        raise _refused(path, line, f"{name} must be in {unit}; {text} looks like {other}")
     return value
 
 
