@@ -20,9 +20,9 @@ class FakeArm:
         """Return the cloud and the pose that the camera sees."""
         return self._table.observe()
 
-    def sweep(self, times, positions) -> None:
-        """Lower the finger, move it from one position to the next in time, and lift it."""
-        self._table.push(pw.Push(times, positions, raised=True))
+    def move(self, times, positions) -> None:
+        """Lower the finger, move it through positions, each at its time, and lift it."""
+        self._table.push(pw.Push(times, positions))
 
     def wait_for_a_person(self) -> None:
         """Wait until the object is back at its place."""
@@ -40,7 +40,7 @@ class MyRobot:
 
     def push(self, push):  # noqa: D102
         before = self.observe().pose
-        self.arm.sweep(push.times, push.positions)
+        self.arm.move(push.times, push.positions)  # through these points, each at its time
         poses = np.unwrap([before, self.observe().pose], axis=0)  # theta counts on past pi
         return pw.PushRecord(push, [0.0, push.duration], poses)
 

@@ -116,7 +116,7 @@ def test_identified_with_the_matrix_given() -> None:
     errors = []
     for physics in (Physics(anisotropy=A), Physics()):
         found = identify(truth.grid, records[:10], physics=physics)
-        ends = predicted_ends(found.model, records[10:], found.finger, physics=physics)
+        ends = predicted_ends(found.model, records[10:], found.finger, physics=physics).pose
         errors.append(np.abs(ends - seen).mean())
     assert errors[0] < 0.2 * errors[1]
 

@@ -81,8 +81,8 @@ def test_set_up_is_found_from_pushes() -> None:
     def error(ends: np.ndarray) -> float:
         return float(np.mean(np.hypot(*(ends - seen)[:, :2].T)))
 
-    calibrated = error(predicted_ends(found.model, others, found.finger, found.calibration))
-    assert calibrated < 0.7 * error(predicted_ends(plain.model, others, plain.finger))
+    calibrated = error(predicted_ends(found.model, others, found.finger, found.calibration).pose)
+    assert calibrated < 0.7 * error(predicted_ends(plain.model, others, plain.finger).pose)
 
 
 def test_frames_compose_and_part() -> None:

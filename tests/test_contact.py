@@ -48,6 +48,7 @@ def random_problem(rng: np.random.Generator) -> StepProblem:
         0.0,
         0.0,
         dt,
+        dt,
         np.ascontiguousarray(r[0]),
         np.ascontiguousarray(r[1]),
         m * 9.81 * rng.uniform(0.05, 0.9, n),

@@ -49,7 +49,7 @@ def test_feet_are_found_and_averaged_with_cells() -> None:
     seen = np.array([record.pose[-1] for record in others])
 
     def error(model: pw.ObjectModel, finger: pw.Finger) -> float:
-        off = predicted_ends(model, others, finger) - seen
+        off = predicted_ends(model, others, finger).pose - seen
         return float(np.mean(np.hypot(off[:, 0], off[:, 1]) + 0.07 * np.abs(off[:, 2])))
 
     even = uniform_model(GRID, pw.Prior())

@@ -18,7 +18,7 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
 from pushwise.identification.result import Identification
 from pushwise.show.figures import maps_figure, plan_figure, save_picture, scan_figure
-from pushwise.show.quantities import cell_corners, ellipse, probability
+from pushwise.show.quantities import cell_corners, ellipse, finger_path, probability
 from pushwise.sliding.run_folder import load_run
 
 
@@ -109,6 +109,22 @@ def test_a_plan_is_drawn_from_light_to_dark() -> None:
     (dotted,) = axes.get_lines()
     assert dotted.get_linestyle() == ":"
     np.testing.assert_array_equal(points_of(dotted), way)
+
+
+def test_a_bent_path_of_the_finger_is_drawn_along_its_bends() -> None:
+    """Draw a line to the last bend, and an arrow from there; no line for a rest."""
+    model = pw.objects.load("box").model
+    places = [(-0.2, 0.0), (-0.2, 0.1), (-0.2, 0.1), (-0.1, 0.1)]
+    push = pw.Push([0.0, 1.0, 2.0, 3.0], places)
+    poses = np.zeros((2, 3))
+    plan = pw.Plan((push,), (np.zeros((0, 2)),), poses, np.zeros((1, 3)), poses, 0.0, 1, 0.1)
+    (axes,) = plan_figure(plan, model.grid, pw.Table.rectangle(1.2, 1.0)).axes
+    (arrow,) = [text for text in axes.texts if isinstance(text, Annotation)]
+    assert (tuple(arrow.xy), tuple(arrow.xyann)) == ((-0.1, 0.1), (-0.2, 0.1))
+    _, bent = axes.get_lines()
+    assert points_of(bent).tolist() == [[-0.2, 0.0], [-0.2, 0.1]]
+    still = pw.Push([0.0, 1.0], np.zeros((2, 2)))
+    assert finger_path(still).tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_picture_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ def test_a_refused_push_is_named_by_its_file(folder: Path, tmp_path: Path) -> No
     )
     logs = (folder / "one.csv", far)
     _, _, err = pushwise("identify", folder / "grid.json", *logs, "-o", tmp_path / "model.json")
-    assert "pushwise: push 1 (far.csv, push 7) moved the object" in err
+    assert "left out: push 1 (far.csv, push 7) moved the object" in err
+    assert (tmp_path / "model.json").exists()
 
 
 @pytest.mark.slow

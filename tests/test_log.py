@@ -8,7 +8,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError, PushwiseWarning
-from pushwise.records.log_file import LogWriter
+from pushwise.records.log_writer import LogWriter
 from pushwise.records.record import Noise
 
 NAMES = "push,t,x,y,theta,finger_x,finger_y"
@@ -111,16 +111,37 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
         ),
         ([GOOD[0], "0,1,nan,0,0,0,0"], NAMES, "line 3: x must be a finite number; got 'nan'"),
         ([GOOD[0], "0,1,,0,0,0,0"], NAMES, "line 3: x must be a finite number; got ''"),
-        ([GOOD[0], "0,1,0,0,0,-0.1,0"], NAMES, "line 3: the finger does not move during push 0"),
         (
-            ["0,0,0,0,0,0,0", "0,1,0,0,0,0.1,0.1", "0,2,0,0,0,0.2,0"],
+            [GOOD[0], "0,1,0,0,0,-0.1,0"],
             NAMES,
-            "line 3: the finger is 0.100 m from a straight path",
+            "line 3: neither the finger nor the object moves during push 0",
+        ),
+        ([GOOD[0], "0,1,0.1,0,0,0,"], NAMES, "line 3: finger_x and finger_y must both be numbers"),
+        (
+            [GOOD[0], "0,1,0.1,0,0,,", "0,2,0.1,0,0,,"],
+            NAMES,
+            "line 3: push 0 must have finger_x and finger_y in its first two rows at least",
         ),
         (
-            ["0,0,0,0,0,0,0", "0,1,0,0,0,0.1,0", "0,2,0,0,0,0,0"],
+            [*GOOD, "0,2,0.1,0,0,,", "0,3,0.1,0,0,0,0"],
             NAMES,
-            "line 4: the finger ends where it began in push 0",
+            "line 5: the finger is back after it was raised in line 4; give the rows from here on",
+        ),
+        (GOOD, f"{NAMES},vx,vy", "line 1: the columns must be .*, omega; got"),
+        (
+            [f"{GOOD[0]},0.1,,0", f"{GOOD[1]},,,"],
+            f"{NAMES},vx,vy,omega",
+            "line 2: vx, vy and omega in the first row of push 0 must all be numbers, or all be",
+        ),
+        (
+            [f"{GOOD[0]},120,0,0", f"{GOOD[1]},,,"],
+            f"{NAMES},vx,vy,omega",
+            "line 2: vx must be in metres per second; 120 looks like millimetres per second",
+        ),
+        (
+            [f"{GOOD[0]},0,0,180", f"{GOOD[1]},,,"],
+            f"{NAMES},vx,vy,omega",
+            "line 2: omega must be in radians per second; 180 looks like degrees per second",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def replayed(model: pw.ObjectModel, plan: pw.Plan, start: np.ndarray) -> np.ndar
 def finger_gap(pushes: Sequence[pw.Push], walls: list[list[tuple[float, float]]]) -> float:
     """Return how near to walls the finger's centre comes in pushes [m]."""
     return min(
-        outline_distance(np.array(wall), push.start + t * push.velocity)
+        outline_distance(np.array(wall), push.at(t))
         for push in pushes
         for t in np.linspace(0.0, push.duration, 100)
         for wall in walls
@@ -214,6 +215,9 @@ def test_a_goal_close_to_an_obstacle_is_reached() -> None:
     assert room(replayed(HAMMER, plan, np.array([0.2, 0.2, 0.0]))).all()
 
 
+A_BEND = pw.Push([0.0, 1.0, 1.5], [(0.0, 0.0), (0.1, 0.0), (0.1, 0.1)], raised=True)
+
+
 def test_plans_are_saved(tmp_path: Path) -> None:
     """Write each push with the pose it should lead to."""
     plan = pw.plan(KNOWN, (0, 0, 0), (0.3, 0.1, 0.5), TABLE, options=GRADIENT)
@@ -222,11 +226,24 @@ def test_plans_are_saved(tmp_path: Path) -> None:
     assert saved["kind"] == "plan"
     assert len(saved["pushes"]) == len(plan.pushes)
     assert saved["pushes"][-1]["expected_pose"] == plan.poses[-1].tolist()
-    assert saved["pushes"][0]["start"] == plan.pushes[0].start.tolist()
+    assert saved["pushes"][0]["times"] == [0.0, plan.pushes[0].duration]
+    assert saved["pushes"][0]["positions"] == plan.pushes[0].positions.tolist()
     again = pw.Plan.load(tmp_path / "plan.json")
     assert again.to_json() == plan.to_json()
+    bent = replace(plan, pushes=(A_BEND,) * len(plan.pushes))
+    bent.save(tmp_path / "bent.json")
+    for push in pw.Plan.load(tmp_path / "bent.json").pushes:
+        assert push.raised
+        assert push.times.tolist() == A_BEND.times.tolist()
+        assert push.positions.tolist() == A_BEND.positions.tolist()
+    old = {**saved, "version": 1}
+    (tmp_path / "old.json").write_text(json.dumps(old))
     (tmp_path / "torn.json").write_text('{"kind": "plan"')
-    for name, said in (("torn", "no file of a plan"), ("none", "cannot read")):
+    for name, said in (
+        ("torn", "no file of a plan"),
+        ("none", "cannot read"),
+        ("old", r"old\.json is a plan of version 1, .* this is version 2: plan again"),
+    ):
         with pytest.raises(PushwiseError, match=said):
             pw.Plan.load(tmp_path / f"{name}.json")
     with pytest.raises(PushwiseError, match="cannot write"):

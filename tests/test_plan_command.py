@@ -41,7 +41,7 @@ def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
     pushes = json.loads(out.read_text())["pushes"]
     count = len(pushes)
     assert all(push["pose_std"][0] > 0.0 for push in pushes)
-    assert all(push["approach"][-1] == push["start"] for push in pushes)
+    assert all(push["approach"][-1] == push["positions"][0] for push in pushes)
     assert f"{count} pushes planned" in done.out
     assert len(done.out.splitlines()) == count + 2
     (axes,) = figures["plan.png"].axes

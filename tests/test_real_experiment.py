@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from drawn import drawn, points_of, texts
-from pushwise import CellGrid, Finger, ObjectModel, Push, simulate
-from pushwise.errors import PushwiseError
+from pushwise import CellGrid, Finger, ObjectModel, Push, PushRecord, simulate
+from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.experiments.real.data import POSES, real_sets
 from pushwise.experiments.real.experiment import RealOptions, run
 from pushwise.experiments.real.forces import SAMPLE, friction_rows
@@ -25,7 +25,7 @@ from pushwise.experiments.real.learning import (
     order_of,
     variants,
 )
-from pushwise.experiments.real.report import scores_table
+from pushwise.experiments.real.report import impossible_note, scores_table
 from pushwise.experiments.rows import load_rows
 from pushwise.progress import Progress
 
@@ -105,6 +105,33 @@ def test_any_table_with_the_columns_is_learned(
     assert set(methods) == {*rows, SETUP_STATED} and len(methods) == len(set(methods))
 
 
+@pytest.mark.slow
+def test_a_push_from_inside_the_object_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leave it out of what is learned from, and count it where it is to be predicted."""
+    monkeypatch.setattr("pushwise.identification.methods.feet.CROWD", 40)
+    _write_table(tmp_path / "data", pushes=16)
+    (data,) = real_sets(tmp_path / "data")
+
+    def inside(i: int) -> PushRecord:
+        record = data.records[i]
+        push = Push.line((0.0, 0.0), (0.01, 0.0), 3.0)  # between the feet
+        return PushRecord(push, record.t, record.pose, source=record.source)
+
+    bad = replace(data, records=[inside(0), *data.records[1:12], inside(12), *data.records[13:]])
+    with pytest.warns(PushwiseWarning, match=r"left out: push 0 \(somewhere/.*, line 2\): the fin"):
+        rows = {row.method: row for row in compare(bad, 10, 0, ablate=True)}
+    good = {row.method: row for row in compare(data, 10, 0)}
+    found = rows["identified"]
+    assert (found.tested, found.impossible, good["identified"].impossible) == (5, 1, 0)
+    assert rows["published guess"].impossible == 0
+    # What one of five pushes that stays where it is adds, and little more.
+    assert found.combined_mm < good["identified"].combined_mm + 12.0
+    note = impossible_note(list(rows.values()))
+    assert "| somewhere/board_wedge_slow | 10 | 0 | identified | 1 | 5 |" in note
+
+
 def test_the_first_pushes_are_learned_from_and_then_random_ones(tmp_path: Path) -> None:
     """Take a fifth at random, as published predictions did, and others as they were made."""
     _write_table(tmp_path, pushes=21)
@@ -169,7 +196,7 @@ def test_variants_are_compared_on_the_same_pushes() -> None:
     """Leave out of that table the draws that only the full model was learned from."""
 
     def row(draw: int, method: str, error: float) -> Score:
-        return Score("a/set", 10, draw, method, 1.0, 1.0, error, 5, None, 0.0)
+        return Score("a/set", 10, draw, method, 1.0, 1.0, error, 5, 0, None, 0.0)
 
     rows = [row(draw, "identified", 2.0 + 7.0 * draw) for draw in (0, 1)]
     rows += [row(draw, "identified, on cells", 4.0 - draw) for draw in (0, 1)]

@@ -176,7 +176,7 @@ def test_runs_on_several_folders_share_a_table(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
 
     def row(name: str, mm: float, near: float | None = None) -> Score:
-        return Score(name, 10, 0, "identified, on cells", mm, 1.0, 2.0, 5, near, 0.0)
+        return Score(name, 10, 0, "identified, on cells", mm, 1.0, 2.0, 5, 0, near, 0.0)
 
     old = [row("a/set", 3.0), row("b/set", 1.23456, 0.5)]
     assert merge_rows(path, old, Score, "set", "pushes")[1].mm == 1.235

@@ -149,6 +149,17 @@ def test_drawings_are_millimetres_with_y_up() -> None:
     assert ">50 mm<" in picture
 
 
+def test_an_arrow_follows_the_bends_of_a_path() -> None:
+    """Draw a line through all points and a head where it ends; nothing for a point."""
+    drawing = SvgDrawing([(0.0, 0.0), (0.2, 0.2)])
+    drawing.arrow([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1)], "finger", head=0.01)
+    drawing.arrow([(0.1, 0.1), (0.1, 0.1)], "rest")
+    picture = drawing.svg("A path.")
+    assert 'class="finger" points="0.0,-0.0 100.0,-0.0 100.0,-95.0"' in picture
+    assert 'class="finger head" points="100.0,-100.0 ' in picture
+    assert "rest" not in picture
+
+
 def test_the_ellipse_holds_95_percent() -> None:
     """Count samples of the Gaussian inside."""
     covariance = np.array([[4.0, 1.0], [1.0, 2.0]])

@@ -255,6 +255,17 @@ def test_clips_end_where_the_pushes_did(finished_run: Path) -> None:
         np.testing.assert_allclose(film.predicted[0], record.pose[0], atol=2e-3)
 
 
+def test_a_raised_finger_disappears(finished_run: Path) -> None:
+    """Show the finger on its path, bends between samples included, and not after it."""
+    viewed = Viewed.load(finished_run)
+    push = pw.Push([0.0, 0.2, 0.4], [(-0.5, 0.0), (-0.5, 0.1), (-0.4, 0.1)], raised=True)
+    film = clip(viewed, pw.PushRecord(push, [0.0, 0.8], np.zeros((2, 3))))
+    assert film.finger is not None
+    assert film.finger[5] == pytest.approx([-0.5, 0.1])
+    assert film.finger[10] == pytest.approx([-0.4, 0.1])
+    assert np.isnan(film.finger[11:]).all()
+
+
 @pytest.mark.parametrize("name", pw.objects.names)
 def test_triangles_fill_the_polygon(name: str) -> None:
     """Divide each outline into triangles of the same area in all, none of them outside."""

@@ -121,7 +121,12 @@ def identify(asked: IdentifyCommand) -> None:
     if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.checks import counted
-    from pushwise.identification.holdout import end_distance, split, uniform_model
+    from pushwise.identification.holdout import (
+        end_distance,
+        predicted_ends,
+        split,
+        uniform_model,
+    )
     from pushwise.identification.identify import identify as run
     from pushwise.identification.identify import stopped_at
     from pushwise.identification.methods.registry import method_named
@@ -168,7 +173,13 @@ def identify(asked: IdentifyCommand) -> None:
     if test:
         uniform = end_distance(uniform_model(cells, prior), test, finger)
         error = end_distance(found.model, test, found.finger)
-        tested = {"pushes": len(test), "error": error, "uniform_error": uniform}
+        impossible = len(predicted_ends(found.model, test, found.finger).impossible)
+        tested = {
+            "pushes": len(test),
+            "impossible": impossible,
+            "error": error,
+            "uniform_error": uniform,
+        }
     if asked.json:
         facts = {"model": str(output), **found.facts(), "holdout": tested or None}
         typer.echo(dumps(facts))
@@ -180,3 +191,8 @@ def identify(asked: IdentifyCommand) -> None:
             f"{1e3 * error:.1f} mm from the observed ones (uniform baseline: "
             f"{1e3 * uniform:.1f} mm)"
         )
+        if impossible:
+            typer.echo(
+                f"{impossible} of these cannot be simulated, because the finger starts too far "
+                "inside the object; they are predicted to end where they start"
+            )

@@ -101,7 +101,10 @@ def rows_of(setting: Row) -> list[Row]:
         forces=registry.METHODS[method].needs_forces,
     )
     if part == "ends":
-        learn = [PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=NOISE) for r in learn]
+        learn = [
+            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], twist=r.twist, noise=NOISE)
+            for r in learn
+        ]
     way = ModelHistory(trial.uniform)
     found = identify(
         truth.grid,

@@ -6,6 +6,7 @@ An object with random part masses and frictions is pushed from one pose, each ti
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pushwise import objects
+from pushwise.errors import PushwiseWarning, SimulationError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
@@ -66,7 +68,7 @@ class Trial:
             order = np.random.default_rng([*seed, split]).permutation(order)
         learned = [self.seen[i] for i in order[:learn]]
         if not forces:
-            learned = [PushRecord(r.push, r.t, r.pose, noise=NOISE) for r in learned]
+            learned = [PushRecord(r.push, r.t, r.pose, twist=r.twist, noise=NOISE) for r in learned]
         return learned, [self.true[i] for i in order[learn:]]
 
 
@@ -87,17 +89,35 @@ def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10
         # Both from one push: with a noisy world, a second push would be needed.
         noise = deviation * np.random.default_rng([*seed, i]).standard_normal(record.pose.shape)
         pose = record.pose + noise
-        seen.append(PushRecord(push, record.t, pose, record.force, noise=NOISE))
+        seen.append(PushRecord(push, record.t, pose, record.force, twist=record.twist, noise=NOISE))
         true.append(record)
     return Trial(truth, tuple(seen), tuple(true))
 
 
 def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> float:
-    """Return the mean distance between predicted and true final cells [m], over all pushes."""
+    """Return the mean distance between predicted and true final cells [m], over all pushes.
+
+    A push that cannot be simulated, of which a warning tells, counts as one that moves nothing.
+    """
     distances = []
-    for record in records:
-        path = simulate(model, record.push, record.pose[0], finger=finger, until=record.t[-1])
-        distances.append(mean_cell_error(model.grid, path.pose[-1], record.pose[-1]))
+    for i, record in enumerate(records):
+        end = record.pose[0]
+        try:
+            end = simulate(
+                model,
+                record.push,
+                record.pose[0],
+                twist=record.twist,
+                finger=finger,
+                until=record.t[-1],
+            ).pose[-1]
+        except SimulationError as error:
+            warnings.warn(
+                f"{record.called(i)} counts as one that moves nothing: {error}",
+                PushwiseWarning,
+                stacklevel=2,
+            )
+        distances.append(mean_cell_error(model.grid, end, record.pose[-1]))
     return float(np.mean(distances))
 
 

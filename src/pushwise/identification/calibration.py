@@ -7,6 +7,9 @@ push, so pushes reveal them:
     finger = recorded + tip + R(direction of the push) tool
     pose of the grid = tracked pose o frame
 
+A robot turns its tool before a push and holds it while the finger moves, so that the direction is
+one for the whole push: that from its start to the knot farthest from there.
+
 Motion on a table does not depend on the position on it (shift the `Action` and the start by d, and
 the path is shifted by d), so derivatives in all of these follow from those in the start alone.
 """
@@ -44,6 +47,8 @@ class Chain(NamedTuple):
 
     by_tracked: Array  # (3, 3), of the start in the tracked start
     by_setup: Array  # (3, 8), of the start in the set-up
+    twist_by_tracked: Array  # (3, 3), of the twist at the start in the tracked start
+    twist_by_setup: Array  # (3, 8), of the twist at the start in the set-up
     seen: Array  # (k, 3, 3), of the tracked poses in the simulated ones
     direct: Array  # (k, 3, 8), of the tracked poses in the set-up for a given simulation
 
@@ -55,7 +60,8 @@ class Calibration:
     tip: Array = field(default_factory=lambda: _zeros(2))
     """The finger's true centre minus the recorded one [m], table axes, shape (2,)."""
     tool: Array = field(default_factory=lambda: _zeros(2))
-    """The same [m] along and to the left of the push, shape (2,): a tool that turns with it."""
+    """The same [m] along and to the left of the push, shape (2,): a tool that is turned with it,
+    once for the whole push."""
     frame: Array = field(default_factory=lambda: _zeros(3))
     """Pose of the grid frame in the tracked frame [m, m, rad], shape (3,)."""
     touching: bool = False
@@ -75,6 +81,12 @@ class Calibration:
         """Return poses of the grid frame for tracked ones, shape (..., 3)."""
         return _compose(tracked, self.frame)
 
+    def twist(self, tracked: Array, twist: Array) -> Array:
+        """Return the twist (3,) of the grid origin for that of a tracked frame at a pose (3,)."""
+        arm = _compose(tracked, self.frame)[:2] - tracked[:2]
+        moved: Array = twist + twist[2] * np.array([-arm[1], arm[0], 0.0])
+        return moved
+
     def tracked(self, pose: Array) -> Array:
         """Return tracked poses for poses of the grid frame, shape (..., 3)."""
         x, y, angle = self.frame
@@ -91,7 +103,7 @@ class Calibration:
             record.force,
             noise=record.noise,
             fell=record.fell,
-            twist=record.twist,
+            twist=self.twist(record.pose[0], record.twist),
             source=record.source,
         )
 
@@ -108,6 +120,7 @@ class Calibration:
         start: ClearStart,
         predicted: Array,
         radius: float,
+        spin: float,
     ) -> Chain:
         """Return the derivatives for one push.
 
@@ -117,6 +130,7 @@ class Calibration:
             start: Where the simulation starts, clear of the finger.
             predicted: Tracked poses that the simulation predicts, shape (k, 3).
             radius: Radius of the finger [m].
+            spin: Angular velocity at the start [rad/s].
 
         """
         by_offset = _by_offset(push)
@@ -129,6 +143,11 @@ class Calibration:
         by_setup[:, 4:7] = clear @ by_frame
         by_setup[:2] += (start.by_finger - np.eye(2)) @ by_offset
         by_setup[:2, 7] = radius * start.by_radius
+        # The origin of the grid moves about that of the tracked frame.
+        across = spin * np.array([[0.0, -1.0], [1.0, 0.0]])
+        twist_by_tracked, twist_by_setup = np.zeros((3, 3)), np.zeros((3, NUISANCES))
+        twist_by_tracked[:2] = across @ (placed - np.eye(3))[:2]
+        twist_by_setup[:2, 4:7] = across @ by_frame[:2]
         # predicted o frame = simulated, differentiated.
         count = len(predicted)
         seen = np.empty((count, 3, 3))
@@ -138,7 +157,7 @@ class Calibration:
             seen[k] = np.linalg.inv(outer)
             direct[k, :, 4:7] = -seen[k] @ inner
             direct[k] += seen[k][:, :2] @ by_offset
-        return Chain(clear @ placed, by_setup, seen, direct)
+        return Chain(clear @ placed, by_setup, twist_by_tracked, twist_by_setup, seen, direct)
 
 
 def _composed(pose: Array, inner: Array) -> tuple[Array, Array]:
@@ -172,6 +191,11 @@ def _by_offset(push: Push | ForcePush) -> Array:
 
 
 def _along(push: Push) -> Array:
-    """Return the axes along and to the left of a push as columns, (2, 2)."""
-    x, y = push.velocity / np.hypot(*push.velocity)
+    """Return the axes along and to the left of a push as columns, (2, 2); the table's at rest."""
+    way = push.positions - push.start
+    lengths = np.hypot(*way.T)
+    farthest = int(np.argmax(lengths))
+    if lengths[farthest] == 0.0:
+        return np.eye(2)
+    x, y = way[farthest] / lengths[farthest]
     return np.array([[x, -y], [y, x]])

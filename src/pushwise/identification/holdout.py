@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,20 +13,32 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
+from pushwise.identification.push_start import Believed
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["end_distance", "predicted_ends", "split", "uniform_model"]
+__all__ = ["PredictedEnds", "end_distance", "predicted_ends", "split", "uniform_model"]
+
+
+class PredictedEnds(NamedTuple):
+    """Where pushes end in a simulation."""
+
+    pose: Array
+    """Final poses [m, m, rad], shape (k, 3)."""
+    impossible: tuple[int, ...]
+    """Indices of pushes that start with the finger too far inside the object to simulate them;
+    these end where they start."""
 
 
 def end_distance(model: ObjectModel, records: Sequence[PushRecord], finger: Finger) -> float:
     """Return the mean distance [m] between predicted and observed cells at the ends of pushes."""
+    ends = predicted_ends(model, records, finger).pose
     distances = [
-        mean_cell_error(model.grid, predicted, record.pose[-1])
-        for predicted, record in zip(predicted_ends(model, records, finger), records, strict=True)
+        mean_cell_error(model.grid, end, record.pose[-1])
+        for end, record in zip(ends, records, strict=True)
     ]
     return float(np.mean(distances))
 
@@ -36,8 +49,8 @@ def predicted_ends(
     finger: Finger,
     calibration: Calibration | None = None,
     physics: Physics = Physics(),
-) -> Array:
-    """Return the predicted final poses of pushes [m, m, rad], shape (k, 3).
+) -> PredictedEnds:
+    """Predict the final poses of pushes.
 
     Args:
         model: The object.
@@ -48,11 +61,10 @@ def predicted_ends(
 
     """
     problem = Problem(model.grid, records, finger, Prior(), physics)
-    ends = [
-        record.pose[-1] + problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
-        for i, record in enumerate(records)
-    ]
-    return np.array(ends)
+    believed = Believed(model, finger, calibration)
+    found = [problem.predicted_end(i, believed) for i in range(len(records))]
+    impossible = tuple(i for i, (_, possible) in enumerate(found) if not possible)
+    return PredictedEnds(np.array([end for end, _ in found]), impossible)
 
 
 def split(

@@ -5,13 +5,15 @@ Also what is known at a model that a method was stopped at, and the mean of seve
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.identification.calibration import NUISANCES
-from pushwise.identification.methods.registry import METHODS, method_named
+from pushwise.identification.methods.registry import METHODS, Method, method_named
 from pushwise.identification.methods.task import (
     SearchOptions,
     SimulationCounter,
@@ -23,7 +25,7 @@ from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.identification.record_quality import check_records
+from pushwise.identification.record_quality import check_moved
 from pushwise.identification.result import Identification, Step
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger
@@ -47,6 +49,8 @@ def identify(
     progress: OnProgress | None = None,
 ) -> Identification:
     """Estimate the mass and friction of each cell from pushes.
+
+    Pushes that cannot be used, or contradict the others, are left out, and the summary says so.
 
     Args:
         grid: The object's cells.
@@ -80,9 +84,8 @@ def identify(
         finger = Finger(records.finger_radius)
     finger = finger or Finger()
     records = list(records)
-    check_records(grid, records, finger)
+    problem = _usable(Problem(grid, records, finger, prior, physics), chosen)
     counter = SimulationCounter()
-    problem = Problem(grid, records, finger, prior, physics)
     total = round(search.budget) if chosen.needs_budget else None
     history = _History(counter, total, progress)
     rng = np.random.default_rng(search.seed)
@@ -102,10 +105,11 @@ def stopped_at(
     method: str,
 ) -> Identification:
     """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
-    problem = Problem(model.grid, list(records), finger, prior)
+    problem = _usable(Problem(model.grid, list(records), finger, prior), method_named(method))
     u = problem.unknowns_of(model)
     refined = linearize_with_best_drift(problem, u, stated_noise(problem.records))
-    return Identification(model, finger, Posterior(problem, refined), (), f"{method}, stopped")
+    posterior = Posterior(problem.without(refined.left_out), refined)
+    return Identification(model, finger, posterior, (), f"{method}, stopped")
 
 
 def average(found: Sequence[Identification]) -> Identification:
@@ -133,6 +137,28 @@ def average(found: Sequence[Identification]) -> Identification:
     step = Step(simulations, sum(one.seconds for one in found), fit_error(problem, u))
     names = " and ".join(one.method for one in found)
     return _identification(problem, refined, problem.model(u), (step,), names)
+
+
+def _usable(problem: Problem, method: Method) -> Problem:
+    """Return the problem without the records that cannot be used, and warn of each of these.
+
+    One bad push costs the others nothing; only where none is left is that an error.
+    """
+    records = problem.records
+    check_moved(problem.grid, records)
+    problem.grid.refuse_one_cell_wide()
+    flaws = problem.found_flaws(np.zeros(problem.unknowns), np.zeros(3))
+    for i, record in enumerate(records):
+        if why := method.cannot_use(record, record.called(i)):
+            flaws.setdefault(i, why)
+    if len(flaws) == len(records):
+        first = flaws[0]
+        many = len(records) > 1
+        raise PushwiseError(f"no push can be used; the first: {first}" if many else first)
+    check_moved(problem.grid, [r for i, r in enumerate(records) if i not in flaws])
+    for why in flaws.values():
+        warnings.warn(f"left out: {why}", PushwiseWarning, stacklevel=3)
+    return replace(problem, flaws=flaws)
 
 
 class _History:

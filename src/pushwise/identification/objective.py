@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.identification.noise import Errors, StatedNoise, limit_slope, whitened
-from pushwise.identification.observations import GAP_SIGMA
-from pushwise.identification.problem import Fit, Problem
+from pushwise.identification.observations import GAP_SIGMA, Fit
+from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
@@ -166,8 +166,12 @@ def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma:
 
 
 def linearize_with_best_drift(problem: Problem, u: Array, noise: StatedNoise) -> Refined:
-    """Return the quadratic approximation at any u, with the most probable drift; simulates once."""
+    """Return the quadratic approximation at any u, with the most probable drift; simulates once.
+
+    A push that cannot be simulated at u, with the set-up there, is left out.
+    """
     sigma = sensor_noise(problem, noise.pose)
+    problem = problem.without(problem.left_out.union(problem.found_flaws(u, sigma)))
     fit = problem.fit(u, sigma)
     force_sigma = force_sigma_of(problem, fit, noise.force)
     ends = [

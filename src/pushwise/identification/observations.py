@@ -9,6 +9,7 @@ reveals these errors far more precisely than any prediction does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,11 +21,31 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["GAP_SIGMA", "Touches", "at_samples", "mean_force"]
+__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force"]
 
 
 NEAR = 2e-3  # m; a finger observed farther away at the end has lost contact
+RETREATS = 0.5  # of its speed: a finger that moves away from the outline faster has let go
 GAP_SIGMA = 3e-4  # m; after calibration, gaps in the data of two laboratories are 0.2 to 0.5 mm
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Predictions at one point: residuals of all samples and their derivatives in u."""
+
+    residual: Array
+    """Predicted minus observed pose [m, m, rad], shape (samples, 3)."""
+    jacobian: Array
+    """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
+    force_residual: Array
+    """Predicted minus observed mean force [N], shape (forces, 2); steady measured forces only."""
+    force_jacobian: Array
+    """Derivatives of `force_residual` in u, shape (forces, 2, unknowns)."""
+    gap: Array
+    """Gap between finger and outline where they touch [m], shape (touches, 1); empty where the
+    set-up is not in doubt."""
+    gap_jacobian: Array
+    """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
 
 
 class Touches:
@@ -47,10 +68,16 @@ class Touches:
         for record in records:
             if not isinstance(record.push, Push) or record.finger is None:
                 continue
-            for k in (0, -1) if starts else (-1,):
-                seen = (record.push, record.pose[k], record.finger[k])
-                if k == 0 or self._gap(Calibration(), radius, *seen)[0] < NEAR:
-                    self._seen.append(seen)
+            if starts:
+                self._seen.append((record.push, record.pose[0], record.finger[0]))
+            last = -1
+            if record.push.raised:  # it touches no longer than it is there
+                last = int(np.searchsorted(record.t, record.push.duration, side="right")) - 1
+            seen = (record.push, record.pose[last], record.finger[last])
+            gap, by_setup = self._gap(Calibration(), radius, *seen)
+            # The derivative in the tip is the normal of the outline, which points at the finger.
+            if gap < NEAR and float(by_setup[:2] @ _heading(record.push)) < RETREATS:
+                self._seen.append(seen)
 
     def __len__(self) -> int:
         """Return the number of equations."""
@@ -83,8 +110,21 @@ class Touches:
         return float(distance) - radius, derivative
 
 
+def _heading(push: Push) -> Array:
+    """Return the direction (2,) in which a finger moves last; zero if it never moves."""
+    speeds = np.hypot(*push.velocities.T)
+    moves = np.flatnonzero(speeds)
+    heading: Array = push.velocities[moves[-1]] / speeds[moves[-1]] if len(moves) else np.zeros(2)
+    return heading
+
+
 def at_samples(values: Array, track: Track, t: Array) -> Array:
-    """Interpolate values (T + 1, ...) at the times of a track to times t (k,) [s]."""
+    """Interpolate values (T + 1, ...) at the times of a track to times t (k,) [s].
+
+    After a track that ends early, values stay what they were at its end.
+    """
+    if len(track.t) == 1:
+        return np.repeat(values, len(t), axis=0)
     after = np.clip(np.searchsorted(track.t, t), 1, len(track.t) - 1)
     before = after - 1
     share = np.clip((t - track.t[before]) / (track.t[after] - track.t[before]), 0.0, 1.0)

@@ -12,59 +12,27 @@ are predicted minus observed poses of whole simulated pushes, from the start to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.identification.observations import Touches, at_samples, mean_force
+from pushwise.identification.observations import Fit, Touches, at_samples, mean_force
 from pushwise.identification.prior import Prior
-from pushwise.identification.record_quality import steady_samples
+from pushwise.identification.push_start import Believed, start_of, step_of
+from pushwise.identification.record_quality import flaw_of, steady_samples
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics
-from pushwise.physics.prepared import (
-    EXTRA,
-    MOMENTS,
-    START,
-    Ending,
-    PreparedObject,
-    action_from,
-    clock_of,
-    step_of_travel,
-    time_step,
-)
-from pushwise.physics.push import Finger, ForcePush, Push
+from pushwise.physics.prepared import EXTRA, MOMENTS, START, clock_of
+from pushwise.physics.push import Finger, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["Fit", "Problem"]
-
-
-DEEPEST = 5e-3  # m; how far inside the object a finger may start whose position is in doubt
-STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Predictions at one point: residuals of all samples and their derivatives in u."""
-
-    residual: Array
-    """Predicted minus observed pose [m, m, rad], shape (samples, 3)."""
-    jacobian: Array
-    """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
-    force_residual: Array
-    """Predicted minus observed mean force [N], shape (forces, 2); steady measured forces only."""
-    force_jacobian: Array
-    """Derivatives of `force_residual` in u, shape (forces, 2, unknowns)."""
-    gap: Array
-    """Gap between finger and outline where they touch [m], shape (touches, 1); empty where the
-    set-up is not in doubt."""
-    gap_jacobian: Array
-    """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +48,11 @@ class Problem:
     prior: Prior
     """What is believed of the object and of the set-up."""
     physics: Physics = Physics()
-    """How pushes are simulated; without a `dt`, by steps of `STEP_TRAVEL`."""
+    """How pushes are simulated; without a `dt`, by longer steps than those of `simulate`."""
     left_out: frozenset[int] = frozenset()
     """Indices of records that contradict the others; their residuals count as zero."""
+    flaws: Mapping[int, str] = field(default_factory=dict)
+    """Why other records cannot be used, by index, in sentences; they are left out likewise."""
 
     def __post_init__(self) -> None:
         """Check that the prior fits the grid."""
@@ -91,6 +61,16 @@ class Problem:
     def without(self, left_out: frozenset[int]) -> Problem:
         """Return the problem with some records left out."""
         return replace(self, left_out=left_out)
+
+    @cached_property
+    def unused(self) -> frozenset[int]:
+        """Indices of all records that are left out."""
+        return self.left_out.union(self.flaws)
+
+    @cached_property
+    def used(self) -> list[int]:
+        """Indices of the records that are not left out."""
+        return [i for i in range(len(self.records)) if i not in self.unused]
 
     @cached_property
     def _factors(self) -> tuple[Array, Array]:
@@ -119,8 +99,8 @@ class Problem:
     @cached_property
     def touches(self) -> Touches:
         """Samples at which the finger touches; none where the set-up is not in doubt."""
-        records = self.records if self.calibrates else ()
-        return Touches(self.grid, records, self.finger.radius, starts=self.prior.touching)
+        used = [r for i, r in enumerate(self.records) if self.calibrates and i not in self.flaws]
+        return Touches(self.grid, used, self.finger.radius, starts=self.prior.touching)
 
     @cached_property
     def unknowns(self) -> int:
@@ -137,8 +117,12 @@ class Problem:
 
     @cached_property
     def shares(self) -> list[Array]:
-        """Share of its push that has passed at each sample, one array (k,) per record."""
-        return [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
+        """Share of its push that has passed at each sample, one array (k,) per record.
+
+        Nothing passes during a record that cannot be used, so that it says nothing about drift.
+        """
+        passed = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
+        return [0.0 * share if i in self.flaws else share for i, share in enumerate(passed)]
 
     @cached_property
     def steady(self) -> list[Flags]:
@@ -149,13 +133,15 @@ class Problem:
     def ends(self) -> list[PushRecord]:
         """The records reduced to their first and last poses."""
         return [
-            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], noise=r.noise) for r in self.records
+            PushRecord(r.push, r.t[[0, -1]], r.pose[[0, -1]], twist=r.twist, noise=r.noise)
+            for r in self.records
         ]
 
     @cached_property
     def steps(self) -> list[float]:
         """Time steps of the simulations [s], one per record."""
-        return [_step(record.push, self.finger, self.physics) for record in self.records]
+        reach = float(np.hypot(*self.grid.outline.T).max())
+        return [step_of(record, self.finger, self.physics, reach) for record in self.records]
 
     def model(self, u: Array) -> ObjectModel:
         """Return the model at u (unknowns,), within the prior's bounds."""
@@ -194,6 +180,15 @@ class Problem:
         off = self.doubts * u[-NUISANCES:]
         return Calibration(off[:2], off[2:4], off[4:7], self.prior.touching)
 
+    def believed(self, u: Array) -> Believed:
+        """Return model, finger and set-up at u."""
+        return Believed(self.model(u), self.finger_at(u), self.calibration_at(u))
+
+    def start_at(self, u: Array, i: int) -> Array:
+        """Return the part of u that is the start of push i, a view of shape (3,)."""
+        first = 2 * self.grid.n_cells + 1 + 3 * i
+        return u[first : first + 3]
+
     def fit(self, u: Array, start_sigma: Array) -> Fit:
         """Simulate all pushes and compare them with what was observed.
 
@@ -202,22 +197,18 @@ class Problem:
             start_sigma: Standard deviations of the starting poses [m, m, rad], shape (3,).
 
         """
-        model = self.model(u)
-        finger = self.finger_at(u)
-        calibration = self.calibration_at(u)
-        n = self.grid.n_cells
+        believed = self.believed(u)
         parts = []
         for i in range(len(self.records)):
-            offset = start_sigma * u[2 * n + 1 + 3 * i :][:3]
-            if i in self.left_out:
+            if i in self.unused:
                 parts.append(self._zeros(i))
                 continue
-            part = self._fit_one(i, model, finger, calibration, offset, start_sigma, True)
-            parts.append(part)
+            offset = start_sigma * self.start_at(u, i)
+            parts.append(self._fit_one(i, believed, offset, start_sigma, jacobian=True))
         pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
         gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
-        if calibration is not None:
-            gaps, by_setup = self.touches.fit(calibration, finger.radius)
+        if believed.calibration is not None:
+            gaps, by_setup = self.touches.fit(believed.calibration, believed.finger.radius)
             gap = gaps[:, None]
             gap_jacobian = np.zeros((len(gap), 1, self.unknowns))
             gap_jacobian[:, 0, -NUISANCES:] = by_setup * self.doubts
@@ -235,54 +226,59 @@ class Problem:
             np.zeros((forces, 2, self.unknowns)),
         )
 
-    def residual(
-        self,
-        i: int,
-        model: ObjectModel,
-        finger: Finger,
-        offset: Array,
-        calibration: Calibration | None = None,
-    ) -> Array:
+    def found_flaws(self, u: Array, start_sigma: Array) -> dict[int, str]:
+        """Return why records cannot be used, or not be simulated at u, by index, in sentences.
+
+        Arguments as of `fit`.
+        """
+        believed, found = self.believed(u), {}
+        for i, record in enumerate(self.records):
+            name, offset = record.called(i), start_sigma * self.start_at(u, i)
+            why = flaw_of(self.grid, record, self.finger, name)
+            try:
+                if not why:
+                    start_of(record, name, believed, offset, self.physics)
+            except SimulationError as error:
+                why = str(error)
+            if why:
+                found[i] = why
+        return found
+
+    def predicted_end(self, i: int, believed: Believed) -> tuple[Array, bool]:
+        """Return the final pose (3,) of push i from its observed start, and whether it has one.
+
+        If the finger starts too far inside the object to simulate it, the object stays there.
+        """
+        record = self.records[i]
+        try:
+            end: Array = record.pose[-1] + self.residual(i, believed, np.zeros(3))[-1]
+        except SimulationError:
+            return record.pose[0], False
+        return end, True
+
+    def residual(self, i: int, believed: Believed, offset: Array) -> Array:
         """Return the residuals of push i, shape (samples, 3).
 
         Args:
             i: Index of the record.
-            model: The object.
-            finger: The finger.
+            believed: Object, finger and set-up.
             offset: True minus observed starting pose [m, m, rad], shape (3,).
-            calibration: Errors of the set-up, if any.
 
         """
-        return self._fit_one(i, model, finger, calibration, offset, np.ones(3), False)[0]
+        return self._fit_one(i, believed, offset, np.ones(3), jacobian=False)[0]
 
     def _fit_one(
-        self,
-        i: int,
-        model: ObjectModel,
-        finger: Finger,
-        calibration: Calibration | None,
-        offset: Array,
-        start_sigma: Array,
-        jacobian: bool,
+        self, i: int, believed: Believed, offset: Array, start_sigma: Array, *, jacobian: bool
     ) -> tuple[Array, Array, Array, Array]:
         """Return pose residuals and Jacobian, force residuals and Jacobian of one record."""
         record = self.records[i]
-        prepared = PreparedObject.of(model, None, self.physics)
-        push = record.push if calibration is None else calibration.push(record.push)
-        action = action_from(model, push, finger, record.t[0])
-        tracked = record.pose[0] + offset
-        pose = tracked if calibration is None else calibration.pose(tracked)
-        deepest = None if calibration is None else DEEPEST
-        touching = calibration is not None and calibration.touching
-        name = record.called(i)
-        clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
+        model, finger, calibration = believed
+        begin = start_of(record, record.called(i), believed, offset, self.physics)
+        prepared, action = begin.prepared, begin.action
         t = record.t[1:] - record.t[0]
         clock = clock_of(action, self.steps[i], float(t[-1]), settle=False)
-        ending, track = prepared.roll(action, clear.pose, clock, record.twist)
-        if ending is not Ending.DONE:
-            raise SimulationError(
-                f"{name}: the simulation ends at t = {track.t[-1]:.3f} s, before the record does."
-            )
+        # A simulation that ends early stays where it ended, and contradicts what was observed.
+        _, track = prepared.roll(action, begin.clear.pose, clock, begin.twist)
         predicted = at_samples(track.pose, track, t)
         if calibration is not None:
             predicted = calibration.tracked(predicted)
@@ -301,9 +297,19 @@ class Problem:
         into[start, first : first + 3] = np.diag(start_sigma)
         chain = None
         if calibration is not None:
-            chain = calibration.chain(record.push, tracked, clear, predicted, finger.radius)
+            chain = calibration.chain(
+                record.push,
+                begin.tracked,
+                begin.clear,
+                predicted,
+                finger.radius,
+                float(record.twist[2]),
+            )
             into[start, first : first + 3] = chain.by_tracked * start_sigma
             into[start, -NUISANCES:] = chain.by_setup * self.doubts
+            moving = slice(n + START + 3, n + START + 6)
+            into[moving, first : first + 3] = chain.twist_by_tracked * start_sigma
+            into[moving, -NUISANCES:] = chain.twist_by_setup * self.doubts
             into[n + MOMENTS + 1, -1] = finger.radius * self.doubts[-1]
         J_pose = at_samples(J.pose, track, t) @ into
         if chain is not None:
@@ -327,11 +333,3 @@ class Problem:
         moments = np.stack([model.mass, share * arm[:, 0], share * arm[:, 1], model.mass * square])
         into[n : n + MOMENTS, :n] = moments @ self.mass_factor
         into[n + MOMENTS, 2 * n] = finger.friction * self.prior.finger_doubt
-
-
-def _step(push: Push | ForcePush, finger: Finger, physics: Physics) -> float:
-    """Return the time step for identification [s]."""
-    dt = physics.dt
-    if dt is None and isinstance(push, Push):
-        dt = step_of_travel(push, min(STEP_TRAVEL, 0.5 * finger.radius))
-    return time_step(push, finger, replace(physics, dt=dt))

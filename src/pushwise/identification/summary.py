@@ -8,7 +8,7 @@ from pushwise.identification.objective import centre_off
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.record_quality import contradicts, jumps
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.push import ForcePush
+from pushwise.physics.push import ForcePush, Push
 from pushwise.typing import Integers
 
 __all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
@@ -22,6 +22,7 @@ FINE = 0.012
 # What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
 # yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %.
 COASTS = 5e-3  # m
+KEPT_UP = 0.05  # s for which a finger must be as fast as that
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
 
 
@@ -49,7 +50,9 @@ def outliers(posterior: Posterior) -> dict[int, str]:
     for i in range(len(posterior.problem.records)):
         mine = refined.weight[owner == i]
         wild = jumps(mine)
-        if i in refined.left_out:
+        if i in posterior.problem.flaws:
+            found[i] = f"left out: {posterior.problem.flaws[i]}"
+        elif i in refined.left_out:
             found[i] = f"push {i} does not fit the others and was left out: is its pose wrong?"
         elif contradicts(mine):
             found[i] = f"push {i} does not fit the others: is its pose wrong, or one of theirs?"
@@ -120,11 +123,19 @@ def _coasting(posterior: Posterior) -> float:
     model = posterior.problem.model(posterior.refined.u)
     friction = float(model.mass @ model.friction) / model.total_mass
     speed = 0.0
-    for record in posterior.problem.records:
+    for i in posterior.problem.used:
+        record = posterior.problem.records[i]
         if isinstance(record.push, ForcePush):
             return np.inf  # a given force accelerates the mass directly
-        speed = max(speed, float(np.hypot(*record.push.velocity)))
+        speed = max(speed, _fastest(record.push), float(np.hypot(*record.twist[:2])))
     return speed**2 / (2.0 * friction * GRAVITY)
+
+
+def _fastest(push: Push) -> float:
+    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
+    window = min(KEPT_UP, push.duration)
+    ends = np.concatenate([push.times, push.times + window]).clip(window, push.duration)
+    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
 
 
 def _total(posterior: Posterior, *, fitted: bool) -> str:

@@ -255,7 +255,7 @@ def _joined(tracks: Sequence[Track]) -> Track:
     }
     steps = {
         name: np.concatenate([getattr(track, name) for track in tracks])
-        for name in ("mid", "impulse", "contact", "mode")
+        for name in ("mid", "impulse", "contact", "mode", "span")
     }
     t = np.concatenate([times[0], *(later[1:] for later in times[1:])])
     return Track(t=t, **instants, **steps)

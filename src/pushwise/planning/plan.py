@@ -7,10 +7,10 @@ Line 1, the path of waypoints, is in `path`; the search for a push towards a way
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,7 @@ from pushwise.typing import Array
 __all__ = ["Plan", "plan"]
 
 
+_VERSION = 2  # of the files: in version 1 a push was a start, a velocity and a duration
 _PATH_SHARE = 0.3  # of the time limit may be spent on the path
 _PASSED = 1.5  # times the tolerance: distance at which an intermediate waypoint is reached
 _DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad; distance of a detour from the target
@@ -68,9 +69,9 @@ class Plan:
             json.dumps(
                 {
                     "approach": approach.tolist(),
-                    "start": push.start.tolist(),
-                    "velocity": push.velocity.tolist(),
-                    "duration": push.duration,
+                    "times": push.times.tolist(),
+                    "positions": push.positions.tolist(),
+                    "raised": push.raised,
                     "expected_pose": pose.tolist(),
                     "pose_std": std.tolist(),
                 }
@@ -81,7 +82,7 @@ class Plan:
         ]
         head = {
             "format": "pushwise",
-            "version": 1,
+            "version": _VERSION,
             "kind": "plan",
             "units": "m, s, rad",
             "start": self.poses[0].tolist(),
@@ -98,14 +99,15 @@ class Plan:
     def table(self) -> str:
         """Return the pushes as a table to print."""
         lines = [
-            "  start x, y [m]    velocity [m/s]     for [s]  then at x, y [m], theta [rad]"
+            "  start x, y [m]     end x, y [m]    path [m]  for [s]  then at x, y [m], theta [rad]"
             "  uncertainty [mm, rad]"
         ]
         for push, pose, std in zip(self.pushes, self.poses[1:], self.pose_std, strict=True):
-            start, velocity = push.start, push.velocity
+            start, end = push.start, push.end
             lines.append(
-                f"  {start[0]:7.3f} {start[1]:7.3f}   {velocity[0]:7.3f} {velocity[1]:7.3f}    "
-                f"{push.duration:7.2f}  {pose[0]:7.3f} {pose[1]:7.3f} {pose[2]:7.3f}"
+                f"  {start[0]:7.3f} {start[1]:7.3f}  {end[0]:7.3f} {end[1]:7.3f}   "
+                f"{push.length:7.3f}  {push.duration:7.2f}  "
+                f"{pose[0]:7.3f} {pose[1]:7.3f} {pose[2]:7.3f}"
                 f"        {1e3 * np.hypot(std[0], std[1]):7.1f} {std[2]:7.3f}"
             )
         return "\n".join(lines)
@@ -115,23 +117,32 @@ class Plan:
         """Read a plan that `save` wrote."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
-            pushes = document["pushes"]
-            return cls(
-                tuple(
-                    Push.line(push["start"], push["velocity"], push["duration"]) for push in pushes
-                ),
-                tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
-                np.array([document["start"], *(push["expected_pose"] for push in pushes)]),
-                np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),
-                np.array(document["waypoints"]),
-                document["error"],
-                document["simulations"],
-                document["seconds"],
-            )
+            version = document["version"]
+            if version == _VERSION:
+                return cls._from(document)
         except OSError as error:
             raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
         except (ValueError, KeyError, TypeError) as error:
             raise PushwiseError(f"{path} is no file of a plan ({error!r}).") from None
+        raise PushwiseError(
+            f"{path} is a plan of version {version}, whose pushes are not paths of the finger; "
+            f"this is version {_VERSION}: plan again."
+        )
+
+    @classmethod
+    def _from(cls, document: Mapping[str, Any]) -> Self:
+        """Return the plan of a JSON document."""
+        pushes = document["pushes"]
+        return cls(
+            tuple(Push(push["times"], push["positions"], raised=push["raised"]) for push in pushes),
+            tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
+            np.array([document["start"], *(push["expected_pose"] for push in pushes)]),
+            np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),
+            np.array(document["waypoints"]),
+            document["error"],
+            document["simulations"],
+            document["seconds"],
+        )
 
     def save(self, path: Path | str) -> None:
         """Write the plan to a JSON file that `load` reads."""
@@ -233,7 +244,7 @@ class _PushSequence:
             self.approaches.append(found.approach)
             self.pushes.append(found.push)
             self.poses.append(found.end)
-            self._pusher.place = found.push.start + found.push.duration * found.push.velocity
+            self._pusher.place = found.push.end
             target = left[0]
 
     def _reached(self, pose: Array, waypoint: Array, *, final: bool) -> bool:

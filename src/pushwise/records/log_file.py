@@ -1,42 +1,59 @@
-"""The rows of a log's CSV file: read with errors that name the line, and written safely.
+"""Read the rows of a log's CSV file, with errors that name the line.
 
-A push is written at once and flushed, so that a crash loses at most the push being written. An
-incomplete last line is dropped when the file is read or continued.
+The push of a record is the path of the finger through its rows; see `finger_path`. Some cells
+may be empty: the finger's position after it was raised, and the twist in all rows but the first of
+a push, or in all of them where the object starts at rest.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
 from pushwise.errors import PushwiseError, PushwiseWarning
-from pushwise.physics.push import Push
+from pushwise.records.finger_path import TOLERANCE, path_through, rest_at_start
 from pushwise.records.record import Noise, PushRecord
+from pushwise.typing import Array
 
-__all__ = ["SLOW", "LogWriter", "csv_rows", "read_csv", "read_records"]
+__all__ = ["COLUMNS", "FORCES", "SLOW", "TWIST", "csv_rows", "read_csv", "read_records"]
 
-_COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
-_FORCES = ("fx", "fy")
+COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
+"""The columns of every log."""
+FORCES = ("fx", "fy")
+"""Those of a log with measured forces."""
+TWIST = ("vx", "vy", "omega")
+"""Those of a log in which objects start in motion."""
+
+_VALUES = (*COLUMNS[1:], *FORCES, *TWIST)
+_MAY_BE_EMPTY = ("finger_x", "finger_y", *TWIST)
 
 # No push on a table exceeds these, but one written in millimetres or degrees does.
-_FAR = 5.0  # m
+_FAR = 5.0, "metres", "millimetres"
 _FAST = 5.0  # m/s
-_TURNED = 20.0  # rad
+_SPEED = _FAST, "metres per second", "millimetres per second"
+_UNITS = {
+    **dict.fromkeys(("x", "y", "finger_x", "finger_y"), _FAR),
+    "theta": (20.0, "radians", "degrees"),
+    **dict.fromkeys(("vx", "vy"), _SPEED),
+    "omega": (100.0, "radians per second", "degrees per second"),
+}
+_ANY = math.inf, "", ""
 
 SLOW = 1e-3
 """A finger slower than this [m/s] is at rest, or its times are in milliseconds."""
 
-_AT_REST = 1e-4  # m; a finger that moves less has stopped
-_ASTRAY = 0.01  # m; how far a finger may be from a straight path at constant velocity
+_AT_REST = 1e-4  # m; an object that moves no more than this does not move
+_TURNS = 1e-3  # rad
+# An object that waits for the finger may seem to move by this much, because its pose is noisy.
+_WAITS = 5e-3  # m
+_WAITS_TURNED = 0.05  # rad
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class _LogRow:
 
     line: int
     push: str
-    values: tuple[float, ...]  # t, x, y, theta, finger_x, finger_y[, fx, fy]
+    values: tuple[float, ...]  # of `_VALUES`; NaN where there is none
 
 
 def read_records(
@@ -94,46 +111,54 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
     """Return the rows as numbers, after the line of column names."""
     table = csv_rows(path, lines)
     names = [name.strip() for name in next(table, (1, []))[1]]
-    if sorted(names) not in (sorted(_COLUMNS), sorted(_COLUMNS + _FORCES)):
+    allowed = [COLUMNS + forces + twist for forces in ((), FORCES) for twist in ((), TWIST)]
+    if sorted(names) not in map(sorted, allowed):
         raise _refused(
             path,
             1,
-            f"the columns must be {', '.join(_COLUMNS)} and, if measured, fx, fy; "
-            f"got {', '.join(names) or 'nothing'}",
+            f"the columns must be {', '.join(COLUMNS)} and, if measured, fx, fy and, if an object "
+            f"starts in motion, vx, vy, omega; got {', '.join(names) or 'nothing'}",
         )
-    order = [names.index(name) for name in _COLUMNS + _FORCES if name in names]
     rows = []
     for line, cells in table:
         if not cells:
             continue
         if len(cells) != len(names):
             raise _refused(path, line, f"a row has {len(names)} values; got {len(cells)}")
-        push, *texts = (cells[i].strip() for i in order)
+        texts = dict(zip(names, (cell.strip() for cell in cells), strict=True))
         values = tuple(
-            _number(path, line, name, text)
-            for name, text in zip((_COLUMNS + _FORCES)[1:], texts, strict=False)
+            _number(path, line, name, texts[name]) if name in texts else math.nan
+            for name in _VALUES
         )
-        rows.append(_LogRow(line, push, values))
+        if math.isnan(values[4]) != math.isnan(values[5]):
+            raise _refused(
+                path,
+                line,
+                "finger_x and finger_y must both be numbers, or both be empty once the finger is "
+                "raised",
+            )
+        rows.append(_LogRow(line, texts["push"], values))
     return rows
 
 
 def _number(path: Path, line: int, name: str, text: str) -> float:
-    """Return a cell as a number, after checking that its size fits its unit."""
+    """Return a cell as a number, after checking that its size fits its unit; NaN if left empty."""
+    if not text and name in _MAY_BE_EMPTY:
+        return math.nan
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
         raise _refused(path, line, f"{name} must be a finite number; got {text!r}")
-    if name in ("x", "y", "finger_x", "finger_y") and abs(value) > _FAR:
-        raise _refused(path, line, f"{name} must be in metres; {text} looks like millimetres")
-    if name == "theta" and abs(value) > _TURNED:
-        raise _refused(path, line, f"theta must be in radians; {text} looks like degrees")
+    limit, unit, other = _UNITS.get(name, _ANY)
+    if abs(value) > limit:
+        raise _refused(path, line, f"{name} must be in {unit}; {text} looks like {other}")
     return value
 
 
 def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> PushRecord:
-    """Return the record of one push, which is inferred from the finger's path.
+    """Return the record of one push, whose path is that of the finger.
 
     Args:
         path: The file, for error messages.
@@ -147,6 +172,7 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
         why = f"{name} has one row; give at least two, before and after"
         raise _refused(path, rows[0].line, f"{why}; {torn}" if torn else why)
     data = np.array([row.values for row in rows])
+    data[:, 3] = np.unwrap(data[:, 3])
     step = np.diff(data[:, 0])
     if not (step > 0.0).all():
         late = int(np.argmin(step > 0.0)) + 1
@@ -155,8 +181,9 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
             rows[late].line,
             f"t must increase within {name}; {data[late, 0]:g} follows {data[late - 1, 0]:g}",
         )
-    for what, columns in (("the object", slice(1, 3)), ("the finger", slice(4, 6))):
-        speed = np.hypot(*np.diff(data[:, columns], axis=0).T) / step
+    on_table = _rows_on_table(path, rows, data)
+    for what, places in (("the object", data[:, 1:3]), ("the finger", data[:on_table, 4:6])):
+        speed = np.hypot(*np.diff(places, axis=0).T) / step[: len(places) - 1]
         if speed.max() > _FAST:
             at = int(np.argmax(speed > _FAST)) + 1
             raise _refused(
@@ -165,39 +192,81 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
                 f"{what} moves at {speed[at - 1]:.3g} m/s; positions must be in metres and "
                 "times in seconds",
             )
-    finger = data[:, 4:6]
-    moving = np.hypot(*(finger - finger[0]).T) > _AT_REST
-    if not moving.any():
-        raise _refused(path, rows[-1].line, f"the finger does not move during {name}")
-    # Rows before the finger moves carry no information: the object rests until it is touched.
-    begin = int(np.argmax(moving)) - 1
-    data, rows, finger = data[begin:], rows[begin:], finger[begin:]
-    end = int(np.argmax(np.hypot(*(finger - finger[-1]).T) <= _AT_REST))
-    if end == 0:
-        raise _refused(path, rows[-1].line, f"the finger ends where it began in {name}")
-    t = data[:, 0] - data[0, 0]
-    push = Push.line(finger[0], (finger[end] - finger[0]) / t[end], float(t[end]))
-    speed = float(np.hypot(*push.velocity))
-    if speed < SLOW:
+    twist = _twist(path, rows[0], data[0, 8:])
+    moves = bool((np.hypot(*(data[:on_table, 4:6] - data[0, 4:6]).T) > TOLERANCE).any())
+    if not moves and not twist.any() and _rests(data, _AT_REST, _TURNS):
+        raise _refused(
+            path, rows[-1].line, f"neither the finger nor the object moves during {name}"
+        )
+    begin = 0 if twist.any() else _begin(data[:on_table])
+    t = data[:, 0] - data[begin, 0]
+    push = path_through(t[begin:on_table], data[begin:on_table, 4:6], raised=on_table < len(rows))
+    if push.top_speed < SLOW and moves:
         raise _refused(
             path,
-            rows[0].line,
-            f"the finger of {name} moves at {1e3 * speed:.2g} mm/s; positions must be in "
+            rows[begin].line,
+            f"the finger of {name} moves at {1e3 * push.top_speed:.2g} mm/s; positions must be in "
             "metres and times in seconds",
         )
-    stray = np.hypot(*(finger - push.at(t)).T)
-    if stray.max() > _ASTRAY:
-        at = int(np.argmax(stray))
+    force = None if np.isnan(data[0, 6]) else data[begin:, 6:8]
+    source = f"{path.name}, {name}"
+    return PushRecord(
+        push, t[begin:], data[begin:, 1:4], force, twist=twist, noise=noise, source=source
+    )
+
+
+def _rows_on_table(path: Path, rows: list[_LogRow], data: Array) -> int:
+    """Return how many rows of a push have the position of the finger; then it is raised."""
+    raised = np.isnan(data[:, 4])
+    if not raised.any():
+        return len(rows)
+    count = int(np.argmax(raised))
+    if count < 2:
         raise _refused(
             path,
-            rows[at].line,
-            f"the finger is {stray[at]:.3f} m from a straight path at constant velocity; "
-            f"split {name} into straight pushes, as pushwise convert does",
+            rows[count].line,
+            f"push {rows[0].push} must have finger_x and finger_y in its first two rows at least; "
+            "for an object that slides alone, write any position clear of it",
         )
-    pose = np.column_stack([data[:, 1:3], np.unwrap(data[:, 3])])
-    force = data[:, 6:8] if data.shape[1] == 8 else None
-    source = f"{path.name}, {name}"
-    return PushRecord(push, t, pose, force, noise=noise, source=source)
+    if not raised[count:].all():
+        back = count + int(np.argmin(raised[count:]))
+        raise _refused(
+            path,
+            rows[back].line,
+            f"the finger is back after it was raised in line {rows[count].line}; give the rows "
+            "from here on another push number",
+        )
+    return count
+
+
+def _twist(path: Path, first: _LogRow, given: Array) -> Array:
+    """Return the twist (3,) with which a push starts: as given in its first row, or zero."""
+    missing = np.isnan(given)
+    if missing.any() and not missing.all():
+        raise _refused(
+            path,
+            first.line,
+            f"vx, vy and omega in the first row of push {first.push} must all be numbers, or all "
+            "be empty if the object rests",
+        )
+    return np.zeros(3) if missing.all() else given
+
+
+def _begin(data: Array) -> int:
+    """Return the row at which the finger sets out, from the rows (k, ...) in which it has a place.
+
+    Rows before it carry no information about an object that rests until it is touched.
+    """
+    waiting = rest_at_start(data[:, 0], data[:, 4:6])
+    return waiting if _rests(data[: waiting + 1], _WAITS, _WAITS_TURNED) else 0
+
+
+def _rests(data: Array, distance: float, angle: float) -> bool:
+    """Return whether the object stays where it is in the first of some rows."""
+    shift = np.abs(data[:, 1:4] - data[0, 1:4])
+    return bool(
+        (np.hypot(shift[:, 0], shift[:, 1]) <= distance).all() and (shift[:, 2] <= angle).all()
+    )
 
 
 def _refused(path: Path, line: int, why: str) -> PushwiseError:
@@ -229,79 +298,3 @@ def csv_rows(path: Path, lines: list[str], delimiter: str = ",") -> Iterator[tup
             f"{path}, line {line}: not a row of a CSV file ({error}); look for a stray quote or a "
             "missing line end."
         ) from None
-
-
-class LogWriter:
-    """Appends records to a log's CSV file, a whole push at once."""
-
-    def __init__(self, path: Path, *, drop_last: bool = False) -> None:
-        """Open a new file or an existing log.
-
-        A push whose last line is incomplete is removed.
-
-        Args:
-            path: The CSV file.
-            drop_last: Remove the last push, complete or not.
-
-        """
-        self.pushes = 0
-        """Number of pushes in the file."""
-        self._forces: bool | None = None
-        try:
-            if path.exists():
-                self.pushes, self._forces = _cut(path, drop_last)
-            # Unbuffered: a push is handed to the system at once, so that killing the process does
-            # not leave half of it.
-            self._file = path.open("ab", buffering=0)
-        except OSError as error:
-            raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
-
-    def append(self, record: PushRecord) -> None:
-        """Write one record as the next push."""
-        if not isinstance(record.push, Push) or record.finger is None:
-            raise PushwiseError("a log takes pushes by a finger; a ForcePush has none.")
-        if record.fell:
-            raise PushwiseError(
-                "a log takes motion on the table; leave out a record whose object fell."
-            )
-        forces = record.force is not None
-        lines: list[tuple[str, ...]] = []
-        if self._forces is None:
-            self._forces = forces
-            lines.append(_COLUMNS + _FORCES if forces else _COLUMNS)
-        if forces != self._forces:
-            raise PushwiseError("a log has forces for all of its pushes or for none.")
-        table = [record.t[:, None], record.pose, record.finger]
-        if record.force is not None:
-            table.append(record.force)
-        # The str of a float is the shortest text that is read back as the same number.
-        lines += [(str(self.pushes), *map(str, row)) for row in np.hstack(table).tolist()]
-        self._file.write("".join(",".join(line) + "\n" for line in lines).encode())
-        os.fsync(self._file.fileno())
-        self.pushes += 1
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _cut(path: Path, drop_last: bool) -> tuple[int, bool | None]:
-    """Remove an incomplete push, or the last one; return the number of pushes and if with forces.
-
-    The latter is None for a file without a line of column names.
-    """
-    content = path.read_bytes()
-    names, *rows = content[: content.rfind(b"\n") + 1].splitlines(keepends=True) or [b""]
-    ids = [row.split(b",", 1)[0] for row in rows]
-    torn = not content.endswith(b"\n")  # a push is written at once: any part may be missing
-    if (drop_last or torn) and rows:
-        rows = rows[: ids.index(ids[-1])]
-    with path.open("r+b") as file:
-        file.truncate(len(names) + sum(map(len, rows)))
-    return len(set(ids[: len(rows)])), b"fx" in names if names else None

@@ -23,7 +23,7 @@ from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.plan import Plan
 from pushwise.shape.grid import CellGrid
-from pushwise.show.quantities import Quantity, cell_corners, ellipse, quantities
+from pushwise.show.quantities import Quantity, cell_corners, ellipse, finger_path, quantities
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ def plan_figure(
 ) -> Figure:
     """Draw a plan on its table, from light (start) to dark (goal).
 
-    Outlines are the object before each push and at the end, arrows the pushes, dotted lines the
-    finger's approaches.
+    Outlines are the object before each push and at the end, arrows the paths of the finger, dotted
+    lines its approaches.
 
     Args:
         plan: The plan.
@@ -169,11 +169,10 @@ def plan_figure(
     for approach, colour in zip(plan.approaches, colours, strict=False):
         axes.plot(*approach.T, color=colour, linewidth=0.7, linestyle=":")
     for push, colour in zip(plan.pushes, colours, strict=False):
-        x, y = push.start
-        dx, dy = push.duration * push.velocity
-        axes.annotate(
-            "", (x + dx, y + dy), (x, y), arrowprops={"arrowstyle": "->", "color": colour}
-        )
+        *bends, last, tip = finger_path(push).tolist()
+        if bends:
+            axes.plot(*np.array([*bends, last]).T, color=colour, linewidth=1.0)
+        axes.annotate("", tip, last, arrowprops={"arrowstyle": "->", "color": colour})
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
     axes.set_aspect("equal")

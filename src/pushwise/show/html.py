@@ -126,16 +126,22 @@ class SvgDrawing:
         path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at)
         self._parts.append(f'<path class="{kind}" d="{path}"/>')
 
-    def arrow(self, start: ArrayLike, end: ArrayLike, kind: str, head: float = 0.012) -> None:
-        """Draw an arrow between points (2,) [m]; head: its length [m]."""
-        a, b = np.asarray(start, float), np.asarray(end, float)
-        length = float(np.hypot(*(b - a)))
+    def arrow(self, points: ArrayLike, kind: str, head: float = 0.012) -> None:
+        """Draw a line through points [m], shape (k, 2), with a head of a length [m] at its end."""
+        places = np.asarray(points, float)
+        tip = places[-1]
+        away = tip - places
+        far = np.flatnonzero(np.hypot(*away.T) >= head)
+        # The head points where the last stretch of its own length leads, whatever bends it has.
+        back = away[far[-1]] if len(far) else away[0]
+        length = float(np.hypot(*back))
         if length == 0.0:
             return
-        along = (b - a) / length * min(head, length)
+        along = back / length * min(head, length)
         across = _HEAD * np.array([-along[1], along[0]])
-        self.line([a, b - 0.5 * along], kind)
-        self.polygon([b, b - along + across, b - along - across], f"{kind} head")
+        before = places[: far[-1] + 1] if len(far) else places[:1]
+        self.line([*before, tip - 0.5 * along], kind)
+        self.polygon([tip, tip - along + across, tip - along - across], f"{kind} head")
 
     def squares(self, corners: Array, fills: Iterable[str]) -> None:
         """Draw quadrilaterals [m], shape (n, 4, 2), each in its own colour."""

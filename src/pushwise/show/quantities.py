@@ -15,7 +15,7 @@ from pushwise.identification.belief import Belief
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import PreparedObject, action_of
-from pushwise.physics.push import Finger
+from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import Trajectory, simulate
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -28,6 +28,7 @@ __all__ = [
     "colours",
     "compared",
     "ellipse",
+    "finger_path",
     "gradient",
     "probability",
     "quantities",
@@ -64,7 +65,7 @@ def compared(
     start = PreparedObject.of(model, None, Physics()).clear_start(
         "the push", record.pose[0].copy(), action
     )
-    path = simulate(model, record.push, start.pose, finger=finger, table=table)
+    path = simulate(model, record.push, start.pose, twist=record.twist, finger=finger, table=table)
     seen, said = record.pose[-1], path.pose_at(record.t[-1])
     turned = np.remainder(said[2] - seen[2] + np.pi, 2.0 * np.pi) - np.pi
     return Compared(record, path, mean_cell_error(model.grid, said, seen), abs(float(turned)))
@@ -158,6 +159,17 @@ def ellipse(centre: Array, covariance: Array) -> Array:
     circle = np.stack([np.cos(angle), np.sin(angle)])
     ring: Array = centre + (_ELLIPSE * axes @ (np.sqrt(values)[:, None] * circle)).T
     return ring
+
+
+def finger_path(push: Push) -> Array:
+    """Return the places through which a finger moves [m], shape (k, 2), each unlike the last.
+
+    There are two at least, so that there is a line to draw; a finger that rests has one of them
+    twice.
+    """
+    moves = np.append(True, np.diff(push.positions, axis=0).any(axis=1))
+    places: Array = push.positions[moves]
+    return places if len(places) > 1 else np.repeat(places, 2, axis=0)
 
 
 def probability(value: float) -> str:

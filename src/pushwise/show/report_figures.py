@@ -7,13 +7,14 @@ import numpy as np
 from pushwise.checks import counted
 from pushwise.geometry.polygon import placed
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.push import Push
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Stability
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.show.html import SvgDrawing
-from pushwise.show.quantities import Compared, cell_corners, colours, ellipse
+from pushwise.show.quantities import Compared, cell_corners, colours, ellipse, finger_path
 from pushwise.typing import Array, Flags
 from pushwise.worlds.world import Observation
 
@@ -79,7 +80,8 @@ def pair(push: Compared, grid: CellGrid, number: int) -> tuple[str, str]:
     record, path = push.record, push.path
     said = path.pose_at(record.t[-1])
     ends = [placed(grid.outline, pose) for pose in (record.pose[0], record.pose[-1], said)]
-    frame = np.vstack([*ends, *([] if record.finger is None else [record.finger])])
+    finger = [finger_path(record.push)] if isinstance(record.push, Push) else []
+    frame = np.vstack([*ends, *finger])
     drawings = []
     for kind, end in (("observed", ends[1]), ("predicted", ends[2])):
         drawing = SvgDrawing(frame)
@@ -149,8 +151,8 @@ def way(
 
 def _finger(drawing: SvgDrawing, record: PushRecord) -> None:
     """Draw the finger's path as an arrow; nothing for a push that is a force."""
-    if record.finger is not None:
-        drawing.arrow(record.finger[0], record.finger[-1], "finger")
+    if isinstance(record.push, Push):
+        drawing.arrow(finger_path(record.push), "finger")
 
 
 def _length(grid: CellGrid) -> float:

@@ -12,6 +12,7 @@ import viser
 
 from pushwise.errors import SimulationError
 from pushwise.geometry.metric import mean_cell_error
+from pushwise.physics.push import Push
 from pushwise.records.record import PushRecord
 from pushwise.show.quantities import compared
 from pushwise.show.viewer_data import Viewed
@@ -34,7 +35,8 @@ class Clip:
     predicted: Array | None
     """Predicted poses [m, m, rad], shape (frames, 3); None when there is no prediction."""
     finger: Array | None
-    """The finger's centre [m], shape (frames, 2); None when a force pushed."""
+    """The finger's centre [m], shape (frames, 2), NaN once it is raised; None when a force pushed.
+    """
 
 
 def clip(viewed: Viewed, record: PushRecord) -> Clip:
@@ -47,8 +49,16 @@ def clip(viewed: Viewed, record: PushRecord) -> Clip:
     return Clip(
         _at(t, record.t, record.pose),
         said,
-        None if record.finger is None else _at(t, record.t, record.finger),
+        _finger(record.push, t) if isinstance(record.push, Push) else None,
     )
+
+
+def _finger(push: Push, t: Array) -> Array:
+    """Return where the finger is at times t [s], shape (frames, 2); NaN once it is raised."""
+    places = push.at(t)
+    if push.raised:
+        places[t > push.duration] = np.nan
+    return places
 
 
 class ViewerReplay:
@@ -89,7 +99,8 @@ class ViewerReplay:
         film = self.clips[push]
         seen = film.observed[at]
         self._scene.place(seen)
-        self._scene.show_finger(None if film.finger is None else film.finger[at])
+        finger = None if film.finger is None else film.finger[at]
+        self._scene.show_finger(None if finger is None or np.isnan(finger).any() else finger)
         said = None if film.predicted is None else film.predicted[at]
         self._scene.show_ghost(said if self.ghost.value else None)
         self.said.content = self._words(push, at, seen, said)

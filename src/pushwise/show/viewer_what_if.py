@@ -106,7 +106,7 @@ class WhatIf:
         self.handle.visible = False
         for t in np.arange(0.0, path.t[-1], FRAME):
             self._scene.place(path.pose_at(t))
-            self._scene.show_finger(push.start + min(t, push.duration) * push.velocity)
+            self._scene.show_finger(push.at(t))
             time.sleep(FRAME)
         end = path.pose[-1]
         self.start(end)

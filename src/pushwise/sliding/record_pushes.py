@@ -16,7 +16,7 @@ from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.log import PushLog, header_path
-from pushwise.records.log_file import LogWriter
+from pushwise.records.log_writer import LogWriter
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push

@@ -135,6 +135,8 @@ def _write_posterior(
         information=refined.information,
         evidence=refined.evidence,
         left_out=np.array(sorted(refined.left_out), dtype=np.int64),
+        flawed=np.array(list(posterior.problem.flaws), dtype=np.int64),
+        flaws=np.array(list(posterior.problem.flaws.values()), dtype=np.str_),
         used=np.array([i for i, record in enumerate(more) if id(record) in used], dtype=np.int64),
         **how,
     )
@@ -146,7 +148,10 @@ def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> 
     with _arrays(path) as saved:
         records = (*done.records, *(more[i] for i in saved["used"].tolist()))
         left_out = frozenset(saved["left_out"].tolist())
-        problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out)
+        flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
+        problem = Problem(
+            done.grid, records, done.finger, done.prior, left_out=left_out, flaws=flaws
+        )
         errors = Errors(saved["sigma"], saved["drift"])
         refined = Refined(
             saved["u"],

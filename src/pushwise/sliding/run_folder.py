@@ -37,7 +37,7 @@ from pushwise.physics.push import Finger
 from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
 from pushwise.records.log import PushLog
-from pushwise.records.log_file import LogWriter
+from pushwise.records.log_writer import LogWriter
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_json, read_phase, write_json, write_phase

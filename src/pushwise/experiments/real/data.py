@@ -208,7 +208,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
     return RealSet(
         set_name(path),
         outline_of(path, thing),
-        [_record(pose[i], tip[i], speed) for i in kept],
+        [_record(pose[i], tip[i], speed, f"{set_name(path)}, line {i + 2}") for i in kept],
         "parent_push_id" in columns,
         end == ENDS[1],
         {
@@ -275,13 +275,11 @@ def set_name(path: Path) -> str:
     return f"{path.parent.name}/{path.name.split('.')[0]}"
 
 
-def _record(pose: Array, tip: Array, speed: float) -> PushRecord:
+def _record(pose: Array, tip: Array, speed: float, source: str) -> PushRecord:
     """Return a push from its two poses (6,) and the two positions of the tip (4,)."""
-    travel = tip[2:] - tip[:2]
-    duration = float(np.hypot(*travel)) / speed
-    return PushRecord(
-        Push.line(tip[:2], travel / duration, duration), [0.0, duration], pose.reshape(2, 3)
-    )
+    travel = float(np.hypot(*(tip[2:] - tip[:2])))
+    times = [0.0, travel / speed if travel > 0.0 else 1.0]
+    return PushRecord(Push(times, tip.reshape(2, 2)), times, pose.reshape(2, 3), source=source)
 
 
 def described(path: Path, otherwise: Stated) -> tuple[Stated, Array]:

@@ -25,6 +25,7 @@ from pushwise.experiments.real.learning import Score, compare, fifth_of, variant
 from pushwise.experiments.real.recordings import Recorded
 from pushwise.experiments.real.report import (
     draw_curves,
+    impossible_note,
     recordings_table,
     repeats_table,
     scores_table,
@@ -106,6 +107,7 @@ def run(
     parts = [
         scores_table([row for row in rows if row.set not in long]),
         recordings_table(recorded, rows),
+        impossible_note(rows),
         repeats_table(every, output),
         forces_table(folder, output, otherwise, progress),
     ]

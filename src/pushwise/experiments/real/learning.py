@@ -14,7 +14,7 @@ import numpy as np
 
 from pushwise.experiments.real.data import RealSet, grid_over
 from pushwise.identification.calibration import Calibration
-from pushwise.identification.holdout import predicted_ends, uniform_model
+from pushwise.identification.holdout import PredictedEnds, predicted_ends, uniform_model
 from pushwise.identification.identify import average, identify
 from pushwise.identification.methods.feet import load_of_feet
 from pushwise.identification.prior import Prior
@@ -66,6 +66,7 @@ class Score:
     deg: float  # mean difference of the angles
     combined_mm: float  # distance + 70.7 mm per radian
     tested: int
+    impossible: int  # of these, pushes that cannot be simulated; predicted to end where they start
     near_feet: float | None  # share of the learned load within 25 mm of the true feet, if known
     seconds: float  # of learning
 
@@ -223,8 +224,13 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
     fine = grid_over(data.outline, FINE)
     even = uniform_model(fine, Prior())
 
-    def row(method: str, ends: Array, near: float | None = None, spent: float = 0.0) -> Score:
-        return Score(data.name, pushes, draw, method, *errors(ends, seen), len(others), near, spent)
+    def row(
+        method: str, ends: PredictedEnds, near: float | None = None, spent: float = 0.0
+    ) -> Score:
+        counts = len(others), len(ends.impossible)
+        return Score(
+            data.name, pushes, draw, method, *errors(ends.pose, seen), *counts, near, spent
+        )
 
     for method, one in every.items():
         yield row(
@@ -243,8 +249,8 @@ def compare(data: RealSet, pushes: int, draw: int, *, ablate: bool = False) -> I
         true = standing_on(fine, data.feet, data.shares)
         yield row("known feet", predicted_ends(true, others, found.finger, setup))
         yield row("known feet, set-up as stated", predicted_ends(true, others, nominal, stated))
-    for model, ends in data.published.items():
-        yield row(f"published {model}", ends[held])
+    for model, published in data.published.items():
+        yield row(f"published {model}", PredictedEnds(published[held], ()))
 
 
 def near_feet(model: ObjectModel, feet: Array | None) -> float | None:

@@ -24,7 +24,13 @@ from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import merge_rows
 from pushwise.typing import Array
 
-__all__ = ["draw_curves", "recordings_table", "repeats_table", "scores_table"]
+__all__ = [
+    "draw_curves",
+    "impossible_note",
+    "recordings_table",
+    "repeats_table",
+    "scores_table",
+]
 
 
 # Pushes that begin at positions and in directions that differ less than this are the same push.
@@ -120,6 +126,23 @@ def _pairs(rows: Sequence[Score], methods: Sequence[str]) -> list[str]:
 def _number(value: float) -> str:
     """Return a number with two decimals; nothing for NaN."""
     return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def impossible_note(rows: Sequence[Score]) -> str:
+    """Return which predictions count pushes that cannot be simulated; empty if there are none."""
+    found = [row for row in rows if row.impossible > 0]
+    if not found:
+        return ""
+    lines = [
+        "Some pushes cannot be simulated, because the finger starts too far inside the object. The",
+        "object is predicted to stay where it is, and they count as all others do.",
+        "",
+        markdown(
+            ["set", "learned from", "draw", "method", "not simulated", "of"],
+            [(r.set, r.pushes, r.draw, r.method, r.impossible, r.tested) for r in found],
+        ),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def recordings_table(recorded: Sequence[Recorded], rows: Sequence[Score]) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
 from pushwise.extras import require
 from pushwise.identification.methods.descent import DECAY, RATE
 from pushwise.identification.methods.search import OutOfBudget, Search
@@ -43,9 +42,7 @@ def search_by_autograd(search: Search) -> None:
     """Follow gradients that PyTorch computes, all pushes at once."""
     torch = require("torch", extra="torch", purpose="method 'autograd'")
     problem, bounds = search.problem, search.bounds
-    steps = [
-        step for i, record in enumerate(problem.records) for step in _steps(problem, i, record)
-    ]
+    steps = [step for i in problem.used for step in _steps(problem, problem.records[i])]
     n = problem.grid.n_cells
     x = bounds.middle
     rate = RATE
@@ -83,12 +80,12 @@ def _distance(
     return torch.sqrt(torch.mean(dx**2 + dy**2) + 1e-12)
 
 
-def _steps(problem: Problem, i: int, record: PushRecord) -> list[_ObservedStep]:
-    """Thin a record to a few states, each with its arriving velocity and the force on it."""
-    if record.force is None or record.finger is None:
-        raise PushwiseError(
-            f"method 'autograd' predicts single steps under a measured force; push {i} has none."
-        )
+def _steps(problem: Problem, record: PushRecord) -> list[_ObservedStep]:
+    """Thin a record to a few states, each with its arriving velocity and the force on it.
+
+    No state is the first, whose velocity is not observed: a twist at the start makes no difference.
+    """
+    assert record.force is not None and record.finger is not None  # `Method.cannot_use` sees to it
     picked = np.unique(np.linspace(0, len(record.t) - 1, STEPS + 2).astype(int))
     grid = problem.grid
     found = []

@@ -7,7 +7,9 @@ Therefore the moment of friction about the contact vanishes,
 
 with c_i the load, r_i the position and v_i the velocity of cell i, rho the contact. This is linear
 in c, with one equation per pair of samples (after Yoshikawa and Kurisu 1991 and Lynch 1993). It is
-solved for loads c_i >= 0 of mean one, regularised towards a uniform and smooth load. The finger's
+solved for loads c_i >= 0 of mean one, regularised towards a uniform and smooth load. An object that
+starts in motion, that slides on when the finger stops, or whose finger is raised, obeys no such
+equation, and is passed over. The finger's
 height, which shifts the load by a force that is not known here, and an anisotropic table are
 ignored: the result serves as a start for `refine`.
 """
@@ -30,6 +32,7 @@ __all__ = ["convex", "convex_model"]
 
 
 TRAVEL = 5e-3  # m of motion between the samples compared: more than noise, less than a turn
+FOLLOWS = 0.2  # of this motion: where the finger moves less, the object slides on by itself
 TOUCHING = 4e-3  # m: a finger nearer than this, noise included, touches
 MOMENT_NOISE = 0.1  # of the object's size: how precise an equation is
 LEAST = 0.02  # of the mean load: every cell carries something
@@ -47,7 +50,7 @@ def convex_model(problem: Problem) -> ObjectModel:
     """Return the model with the loads found and the prior's friction everywhere."""
     grid = problem.grid
     n = grid.n_cells
-    rows = [row for record in problem.records for row in _moments(problem, record)]
+    rows = [row for i in problem.used for row in _moments(problem, problem.records[i])]
     size = 0.5 * np.sqrt(grid.area)
     equations = np.array(rows).reshape(-1, n) / (MOMENT_NOISE * size * n)
     # Deviations from a uniform load, in the pattern of the prior, and the total: one linear system.
@@ -63,7 +66,7 @@ def convex_model(problem: Problem) -> ObjectModel:
 
 def _moments(problem: Problem, record: PushRecord) -> list[Array]:
     """Return the moments of unit loads at the cells about the contact, (n,) per pair of samples."""
-    if not isinstance(record.push, Push) or record.finger is None:
+    if not isinstance(record.push, Push) or record.finger is None or record.twist.any():
         return []
     outline = problem.grid.outline
     ox, oy = np.ascontiguousarray(outline[:, 0]), np.ascontiguousarray(outline[:, 1])
@@ -79,7 +82,10 @@ def _moments(problem: Problem, record: PushRecord) -> list[Array]:
         turn = np.array([[cos, -sin], [sin, cos]])
         q = turn.T @ (0.5 * (record.finger[a] + record.finger[b]) - (x, y))
         feature, distance = nearest_feature(q[0], q[1], ox, oy)
-        if distance - problem.finger.radius < TOUCHING and distance > 0.0:
+        way = float(np.hypot(*(record.finger[b] - record.finger[a])))
+        lifted = record.push.raised and record.t[b] > record.push.duration + 1e-9
+        pushed = way > FOLLOWS * TRAVEL and not lifted
+        if pushed and distance - problem.finger.radius < TOUCHING and distance > 0.0:
             _, nx, ny, _ = feature_normal(feature, q[0], q[1], ox, oy)
             contact = q - distance * np.array([nx, ny])
             # Velocities in the grid frame; their magnitude does not matter.

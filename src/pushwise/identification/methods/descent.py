@@ -25,10 +25,11 @@ def descend(search: Search) -> None:
     """Follow the gradient of the pushes, one by one in random order, or all together."""
     batch = search.task.options.batch
     x = search.bounds.middle
-    count = len(search.problem.records)
+    used = search.problem.used
+    count = len(used)
     rate = RATE
     while True:
-        order = search.rng.permutation(count).tolist()
+        order = search.rng.permutation(used).tolist()
         for pushes in [order] if batch else [[i] for i in order]:
             value, gradient = search.gradient(x, pushes)
             if batch:

@@ -27,7 +27,8 @@ from pushwise.identification.methods.task import Task
 from pushwise.identification.methods.tempering import tempered
 from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.observations import GAP_SIGMA
-from pushwise.identification.problem import DEEPEST, Problem
+from pushwise.identification.problem import Problem
+from pushwise.identification.push_start import DEEPEST
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepared import (
     Feet,
@@ -115,10 +116,10 @@ class ThreeFeet:
         """
         self.problem = problem
         self.noise = noise
-        pushes = [r.push for r in problem.records if isinstance(r.push, Push)]
-        if len(pushes) < len(problem.records):
-            raise PushwiseError("method feet needs pushes by a finger; got a force on a cell.")
-        records = problem.records
+        records = [problem.records[i] for i in problem.used]
+        steps = [problem.steps[i] for i in problem.used]
+        pushes = [record.push for record in records if isinstance(record.push, Push)]
+        assert len(pushes) == len(records)  # `Method.cannot_use` sees to it
         self.doubted = np.flatnonzero(problem.doubts)
         axes = [Calibration(tool=axis) for axis in np.eye(2)]
         self.along = np.array([[axis.offset(push) for axis in axes] for push in pushes])
@@ -130,7 +131,7 @@ class ThreeFeet:
         ]
         self.clocks = [
             clock_of(action, dt, float(record.t[-1] - record.t[0]), settle=False)
-            for action, dt, record in zip(self.actions, problem.steps, records, strict=True)
+            for action, dt, record in zip(self.actions, steps, records, strict=True)
         ]
         self.pushes = pushes_of(self.actions, self.clocks)
         self.knots = np.diff(self.pushes.knots, prepend=0)

@@ -27,7 +27,8 @@ from pushwise.identification.objective import (
     normal_equations,
     sensor_noise,
 )
-from pushwise.identification.problem import Fit, Problem
+from pushwise.identification.observations import Fit
+from pushwise.identification.problem import Problem
 from pushwise.identification.record_quality import contradicts
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
@@ -58,7 +59,7 @@ def refine(task: Task) -> Refined:
     wrong = frozenset(
         i for i in range(len(problem.records)) if contradicts(first.weight[problem.owner == i])
     )
-    if not wrong or 2 * len(wrong) >= len(problem.records):
+    if not wrong or 2 * len(wrong) >= len(problem.records) - len(problem.flaws):
         return first
     again = replace(refinement, problem=problem.without(wrong)).most_probable([first.u, *starts])
     weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
@@ -145,23 +146,21 @@ class _Refinement:
         problem = self.problem
         rng = np.random.default_rng(0)
         sigma = end.errors.sigma
-        model, finger = problem.model(end.u), problem.finger_at(end.u)
-        setup = problem.calibration_at(end.u)
+        believed = problem.believed(end.u)
         u = end.u.copy()
         for i in range(len(problem.records)):
             mine = problem.owner == i
             if np.mean(end.weight[mine]) > FITS:
                 continue
-            first = 2 * problem.grid.n_cells + 1 + 3 * i
-            tried = [u[first : first + 3], *rng.standard_normal((DRAWS, 3))]
+            tried = [problem.start_at(u, i).copy(), *rng.standard_normal((DRAWS, 3))]
             errors = []
             for start in tried:
                 try:
-                    residual = problem.residual(i, model, finger, sigma * start, setup)
+                    residual = problem.residual(i, believed, sigma * start)
                     errors.append(float(np.mean(np.abs(residual / sigma))))
                 except SimulationError:  # the finger starts too deep inside the object
                     errors.append(np.inf)
-            u[first : first + 3] = tried[int(np.argmin(errors))]
+            problem.start_at(u, i)[:] = tried[int(np.argmin(errors))]
             self.task.counter.add(DRAWS / len(problem.records))
         return None if (u == end.u).all() else u
 

@@ -19,6 +19,8 @@ from pushwise.identification.methods.refine import refine
 from pushwise.identification.methods.search import run_search
 from pushwise.identification.methods.task import Task
 from pushwise.identification.objective import Refined
+from pushwise.physics.push import ForcePush
+from pushwise.records.record import PushRecord
 
 __all__ = ["METHODS", "Method", "method_named"]
 
@@ -43,9 +45,26 @@ class Method:
     """Whether it estimates errors of the set-up where the prior doubts it."""
     simulates_contact: bool = True
     """Whether the finger's height and the table's anisotropy count."""
+    needs_finger: bool = False
+    """Whether it works only with pushes by a finger."""
+    takes_motion: bool = True
+    """Whether it can use pushes of objects that are in motion when a record begins."""
     needs_budget: bool = True
     """Whether it searches until a budget of simulations is used up; the others end by themselves.
     """
+
+    def cannot_use(self, record: PushRecord, name: str) -> str:
+        """Return why it cannot use a record, called by a name, in a sentence; empty if it can."""
+        if self.needs_forces and record.force is None:
+            return f"{name} has no measured forces, which method {self.name} needs."
+        if self.needs_finger and isinstance(record.push, ForcePush):
+            return f"{name} is a force on a cell; method {self.name} needs pushes by a finger."
+        if not self.takes_motion and record.twist.any():
+            return (
+                f"{name} starts with the object in motion; method {self.name} can only use pushes "
+                "of objects at rest."
+            )
+        return ""
 
 
 def _by_name(*methods: Method) -> Mapping[str, Method]:
@@ -67,6 +86,7 @@ METHODS = _by_name(
         "Linear least squares on the observed motion alone.",
         convex,
         simulates_contact=False,
+        takes_motion=False,
         needs_budget=False,
     ),
     Method(
@@ -75,6 +95,8 @@ METHODS = _by_name(
         feet,
         takes_centre=True,
         calibrates=True,
+        needs_finger=True,
+        takes_motion=False,
         needs_budget=False,
     ),
     Method("descent", "Algorithm 1 of the paper: projected gradient descent.", run_search(descend)),
@@ -104,6 +126,7 @@ METHODS = _by_name(
         "Gradient descent with PyTorch through the full LCP; needs forces.",
         run_search(search_by_autograd),
         needs_forces=True,
+        needs_finger=True,
         simulates_contact=False,
     ),
 )

@@ -102,7 +102,7 @@ class Search:
         """
         if self.spent >= self.budget:
             raise OutOfBudget
-        self.task.counter.add(len(pushes) / len(self.problem.records))
+        self.task.counter.add(len(pushes) / len(self.problem.used))
         value, mass, friction = end_gradient(self.problem, self.bounds.model(x), pushes)
         bounds = self.bounds
         return value, np.concatenate([bounds.max_mass * mass, bounds.max_friction * friction])

@@ -13,10 +13,12 @@ from time import perf_counter
 import numpy as np
 
 from pushwise.checks import non_negative_integer, positive_number
+from pushwise.errors import SimulationError
 from pushwise.geometry.metric import cell_distance
 from pushwise.identification.noise import StatedNoise
 from pushwise.identification.problem import Problem
-from pushwise.physics.gradients import loss, loss_and_gradient
+from pushwise.identification.push_start import Believed
+from pushwise.physics.gradients import loss_and_gradient
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
@@ -88,42 +90,47 @@ def end_error(problem: Problem, model: ObjectModel) -> float:
     This is the mean over pushes of the root mean square distance between predicted and observed
     cells at the end of a push.
     """
-    errors = [
-        loss(model, [record], finger=problem.finger, physics=replace(problem.physics, dt=dt))
-        for record, dt in zip(problem.ends, problem.steps, strict=True)
-    ]
-    return float(np.mean(errors))
+    return _mean_distance(problem, Believed(model, problem.finger, None))
 
 
 def fit_error(problem: Problem, u: Array) -> float:
     """Return the same loss at u [m], observed with the calibration there."""
-    model, calibration = problem.model(u), problem.calibration_at(u)
-    if calibration is None:
-        return end_error(problem, model)
-    finger = problem.finger_at(u)
-    errors = []
-    for i, record in enumerate(problem.records):
-        seen = record.pose[-1]
-        off = problem.residual(i, model, finger, np.zeros(3), calibration)[-1]
-        errors.append(float(cell_distance(problem.grid, seen + off, seen)))
+    believed = problem.believed(u)
+    if believed.calibration is None:
+        return end_error(problem, believed.model)
+    return _mean_distance(problem, believed)
+
+
+def _mean_distance(problem: Problem, believed: Believed) -> float:
+    """Return the mean distance between predicted and observed ends of the pushes in use [m]."""
+    errors = [_distance(problem, i, believed) for i in problem.used]
     return float(np.mean(errors))
+
+
+def _distance(problem: Problem, i: int, believed: Believed) -> float:
+    """Return the distance between the predicted and the observed end of a push [m]."""
+    end = problem.predicted_end(i, believed)[0]
+    return float(cell_distance(problem.grid, end, problem.records[i].pose[-1]))
 
 
 def end_gradient(
     problem: Problem, model: ObjectModel, pushes: Sequence[int]
 ) -> tuple[float, Array, Array]:
     """Return the loss over some pushes [m] and its gradients in mass and friction, (n,) each."""
-    parts = [
-        loss_and_gradient(
-            model,
-            [problem.ends[i]],
-            finger=problem.finger,
-            physics=replace(problem.physics, dt=problem.steps[i]),
-        )
-        for i in pushes
-    ]
-    return (
-        float(np.mean([value for value, _ in parts])),
-        np.mean([gradient.mass for _, gradient in parts], axis=0),
-        np.mean([gradient.friction for _, gradient in parts], axis=0),
-    )
+    values, n = [], problem.grid.n_cells
+    mass, friction = np.zeros(n), np.zeros(n)
+    for i in pushes:
+        try:
+            value, gradient = loss_and_gradient(
+                model,
+                [problem.ends[i]],
+                finger=problem.finger,
+                physics=replace(problem.physics, dt=problem.steps[i]),
+            )
+        except SimulationError:  # no model moves an object that a push cannot be simulated with
+            values.append(_distance(problem, i, Believed(model, problem.finger, None)))
+            continue
+        values.append(value)
+        mass += gradient.mass
+        friction += gradient.friction
+    return float(np.mean(values)), mass / len(pushes), friction / len(pushes)

@@ -112,8 +112,8 @@ def roll_adjoint(
                 work.supported[q] = now.supported[q]
         step = retrace(body, ground, action, track, k, now)
         f_bar = ForceBar(
-            x=impulse_bar[k, 0] + before_x / h,
-            y=impulse_bar[k, 1] + before_y / h,
+            x=impulse_bar[k, 0] + before_x / track.span[k],
+            y=impulse_bar[k, 1] + before_y / track.span[k],
         )
         d = step_adjoint(body, action, step, bar, f_bar, now, work.load_bar, work.c_bar)
         m_bar += d.m

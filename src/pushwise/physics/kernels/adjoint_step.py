@@ -84,9 +84,8 @@ def state_at(track: Track, k: int) -> State:
     """Return pose, twist and last force at instant k of a track, as a step starts from them."""
     fx = fy = 0.0
     if k > 0:
-        h = track.t[k] - track.t[k - 1]
-        fx = track.impulse[k - 1, 0] / h
-        fy = track.impulse[k - 1, 1] / h
+        fx = track.impulse[k - 1, 0] / track.span[k - 1]
+        fy = track.impulse[k - 1, 1] / track.span[k - 1]
     return State(
         x=track.pose[k, 0],
         y=track.pose[k, 1],
@@ -123,7 +122,7 @@ def retrace(
     )
     begin = track.t[k]
     end = track.t[k + 1]
-    setup = set_up(body, ground, action, s, begin, end, work)
+    setup = set_up(body, ground, action, s, begin, end, track.span[k], work)
     at = energy(setup.problem, touch.vx, touch.vy, touch.w)
     return Retraced(begin=begin, end=end, state=s, setup=setup, touch=touch, energy=at)
 

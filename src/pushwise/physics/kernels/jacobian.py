@@ -175,14 +175,13 @@ def roll_jacobian(
             step = retrace(body, ground, action, track, k, work.forward)
             for row in range(rows):
                 _fill_row(body, action, step, row, n, work)
-            h = track.t[k + 1] - track.t[k]
             for j in range(P):
                 for i in range(STATE):
                     state[i, j] = new[i, j]
                 for i in range(2):
                     if with_impulse:
                         impulses[k, i, j] = new[STATE + i, j]
-                    state[STATE + i, j] = new[STATE + i, j] / h
+                    state[STATE + i, j] = new[STATE + i, j] / track.span[k]
         for j in range(P):
             for i in range(3):
                 poses[k + 1, i, j] = state[i, j]

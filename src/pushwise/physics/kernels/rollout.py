@@ -129,9 +129,12 @@ def set_up(
     s: State,
     begin: float,
     end: float,
+    span: float,
     work: Work,
 ) -> StepSetup:
-    """Describe a step from state s; the loads at rest are in `work`.
+    """Describe a step from state s, part of a time step of length `span`.
+
+    The loads at rest are in `work`.
 
     The force that tilts the load is the finger's mean force in the step before.
     """
@@ -143,7 +146,7 @@ def set_up(
         tilt = tilt_of(body, work.c, action.height, s.fx, s.fy, mid_pose(s, h))
         tilted(body, work.c, tilt, work.load)
         load = work.load
-    problem = step_problem(body, s, drive, ground.board, h, load, work.rx, work.ry)
+    problem = step_problem(body, s, drive, ground.board, h, span, load, work.rx, work.ry)
     return StepSetup(drive=drive, tilt=tilt, problem=problem)
 
 
@@ -209,8 +212,6 @@ def roll_to(
     room = track.mode.shape[0]
     whole = goal - now
     part = whole / TOUCH_PARTS
-    # Where forces tilt the load, the mean force of a short impact would tilt it too far.
-    parts = action.height == 0.0
     awaited = 0  # sides of the object that the finger is about to touch
     h = whole
     while now < goal and ending == DONE:
@@ -221,18 +222,18 @@ def roll_to(
             if not rest_load(body, ground, work):
                 ending = TIPPED
                 break
-        setup = set_up(body, ground, action, s, now, end, work)
+        setup = set_up(body, ground, action, s, now, end, whole, work)
         holds, after, touch = advance(body, s, setup.drive, setup.problem)
         if not holds:
             h *= 0.5
             if h >= whole / DIVISIONS:
                 continue
             end = goal
-            setup = set_up(body, ground, action, s, now, end, work)
+            setup = set_up(body, ground, action, s, now, end, whole, work)
             touch = jammed(setup.drive, end - now)
             after = moved(body, s, setup.problem, touch)
             jams += 1
-        elif parts and s.mode == SEPARATE and touch.mode != SEPARATE and h > 1.5 * part:
+        elif s.mode == SEPARATE and touch.mode != SEPARATE and h > 1.5 * part:
             # It touches on the way. A finger that sticks would drag the object along as if it had
             # touched from the start: go free as far as it is free, then touch in a short step.
             free = int(part_before_touch(body, s, setup.drive, h) * h / part)
@@ -240,7 +241,7 @@ def roll_to(
                 h = part * min(max(free, 1), round(h / part) - 1)
                 awaited = 1
                 continue
-        elif parts and s.second < 0 <= touch.second and h > 1.5 * part:
+        elif s.second < 0 <= touch.second and h > 1.5 * part:
             # Two sides are met one after the other, which is not the same as both at once.
             h = max(0.25 * h, part)
             awaited = 2
@@ -252,6 +253,7 @@ def roll_to(
         now = end
         if room > 0:
             write_step(track, steps, body, s, setup.drive, touch)
+            track.span[steps] = whole
             write_instant(track, steps + 1, now, s, setup.drive.bx, setup.drive.by)
         steps += 1
         if awaited == 1:

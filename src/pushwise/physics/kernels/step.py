@@ -62,6 +62,7 @@ class StepProblem(NamedTuple):
     iy: float
     iw: float
     dt: float
+    span: float  # of the time step that this is, or is a part of [s]
     rx: Array  # friction points r' relative to the grid origin, shape (Q,)
     ry: Array
     c: Array  # friction loads, shape (Q,)

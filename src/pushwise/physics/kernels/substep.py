@@ -48,7 +48,10 @@ HOLDS = 2
 
 
 class State(NamedTuple):
-    """Pose, twist, how the finger touched last and with which mean force [N]."""
+    """Pose, twist, how the finger touched last and with which mean force [N].
+
+    The mean is over a whole time step: over a part of one that is an impact it would be too large.
+    """
 
     x: float
     y: float
@@ -105,7 +108,15 @@ def mid_finger(s: State, drive: Drive, dt: float) -> tuple[float, float]:
 
 @compiled_part
 def step_problem(
-    body: Body, s: State, drive: Drive, board: Board, dt: float, c: Array, rx: Array, ry: Array
+    body: Body,
+    s: State,
+    drive: Drive,
+    board: Board,
+    dt: float,
+    span: float,
+    c: Array,
+    rx: Array,
+    ry: Array,
 ) -> StepProblem:
     """Set up ``E`` at mid-step; fills rx, ry (Q,) with the turned and stretched friction points."""
     mid = mid_pose(s, dt)
@@ -137,6 +148,7 @@ def step_problem(
         iy=dt * drive.force_y,
         iw=dt * (px * drive.force_y - py * drive.force_x),
         dt=dt,
+        span=span,
         rx=rx,
         ry=ry,
         c=c,
@@ -198,8 +210,8 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
         mode=touch.mode,
         first=touch.first,
         second=touch.second,
-        fx=touch.fx / dt,
-        fy=touch.fy / dt,
+        fx=touch.fx / p.span,
+        fy=touch.fy / p.span,
         ax=same * (touch.vx - p.ux) / dt,
         ay=same * (touch.vy - p.uy) / dt,
         aw=same * (touch.w - p.uw) / dt,

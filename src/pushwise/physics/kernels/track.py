@@ -20,6 +20,7 @@ class Track(NamedTuple):
     impulse: Array  # (T, 2) of the finger on the object [N s]
     contact: Array  # (T, 2) touched, or nearest, point of the outline at the end of the step
     mode: Integers  # (T, 3): mode and touched outline features
+    span: Array  # (T,) length of the time step that it is, or is a part of [s]
 
 
 def new_track(steps: int) -> Track:
@@ -33,6 +34,7 @@ def new_track(steps: int) -> Track:
         impulse=np.empty((steps, 2)),
         contact=np.empty((steps, 2)),
         mode=np.empty((steps, 3), np.int64),
+        span=np.empty(steps),
     )
 
 
@@ -48,6 +50,7 @@ def first_steps(track: Track, steps: int) -> Track:
         impulse=track.impulse[:steps],
         contact=track.contact[:steps],
         mode=track.mode[:steps],
+        span=track.span[:steps],
     )
 
 

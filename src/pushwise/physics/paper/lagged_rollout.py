@@ -63,7 +63,7 @@ def roll_lagged(
         if changes_support(body, ground, s, end - now, work) and not rest_load(body, ground, work):
             ending = TIPPED
             break
-        setup = set_up(body, ground, action, s, now, end, work)
+        setup = set_up(body, ground, action, s, now, end, end - now, work)
         holds, vx, vy, w = _lagged_twist(setup.problem)
         if not holds:
             ending = NO_SOLUTION
@@ -75,6 +75,7 @@ def roll_lagged(
         s = moved(body, s, setup.problem, touch)
         now = end
         write_step(track, steps, body, s, setup.drive, touch)
+        track.span[steps] = setup.problem.dt
         steps += 1
         write_instant(track, steps, now, s, 0.0, 0.0)
         end = next_goal(body, clock, now, steps + 1, s)

@@ -1,0 +1,83 @@
+"""How a recorded push is simulated from its observed start, with whatever is believed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pushwise.identification.calibration import Calibration
+from pushwise.physics.model import ObjectModel, Physics
+from pushwise.physics.prepared import (
+    Action,
+    ClearStart,
+    PreparedObject,
+    action_from,
+    step_of_travel,
+    time_step,
+)
+from pushwise.physics.push import Finger, Push
+from pushwise.records.record import PushRecord
+from pushwise.typing import Array
+
+__all__ = ["DEEPEST", "STEP_TRAVEL", "Believed", "PushStart", "start_of", "step_of"]
+
+DEEPEST = 5e-3  # m; how far inside the object a finger may start whose position is in doubt
+STEP_TRAVEL = 1.5e-3  # m; three times the default step: its error is far below any pose noise
+
+
+class Believed(NamedTuple):
+    """What a push is simulated with."""
+
+    model: ObjectModel
+    finger: Finger
+    calibration: Calibration | None
+    """Errors of the set-up, if any."""
+
+
+class PushStart(NamedTuple):
+    """A recorded push, ready to be simulated."""
+
+    prepared: PreparedObject
+    action: Action
+    tracked: Array  # the starting pose that the camera would have seen, (3,)
+    clear: ClearStart  # the starting pose of the object, clear of the finger
+    twist: Array  # of the grid origin at the start, (3,)
+
+
+def start_of(
+    record: PushRecord, name: str, believed: Believed, offset: Array, physics: Physics
+) -> PushStart:
+    """Return how a push begins; raise `SimulationError` where that is too far inside the object.
+
+    Args:
+        record: The push.
+        name: What an error calls it.
+        believed: Object, finger and set-up.
+        offset: True minus observed starting pose [m, m, rad], shape (3,).
+        physics: How pushes are simulated.
+
+    """
+    model, finger, calibration = believed
+    prepared = PreparedObject.of(model, None, physics)
+    pose = tracked = record.pose[0] + offset
+    push, twist, deepest, touching = record.push, record.twist, None, False
+    if calibration is not None:
+        push, pose = calibration.push(push), calibration.pose(tracked)
+        twist = calibration.twist(tracked, twist)
+        deepest, touching = DEEPEST, calibration.touching
+    action = action_from(model, push, finger, record.t[0])
+    clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
+    return PushStart(prepared, action, tracked, clear, twist)
+
+
+def step_of(record: PushRecord, finger: Finger, physics: Physics, reach: float) -> float:
+    """Return the time step for identification [s]; reach: of the object from its origin [m]."""
+    push, dt = record.push, physics.dt
+    if dt is None and isinstance(push, Push):
+        dt = step_of_travel(push, min(STEP_TRAVEL, 0.5 * finger.radius))
+        thrown = float(np.hypot(*record.twist[:2])) + reach * abs(float(record.twist[2]))
+        if thrown > 0.0:
+            dt = min(dt, STEP_TRAVEL / thrown)
+    return time_step(push, finger, replace(physics, dt=dt))
