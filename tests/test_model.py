@@ -1,5 +1,7 @@
 """`ObjectModel`, `Table`, the actions and `PushRecord`: moments, and refusals."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
@@ -91,12 +93,22 @@ def test_actions_keep_their_numbers() -> None:
         (pw.Finger, (0.0,), "finger radius must be greater than zero; got 0."),
         (pw.Finger, (0.01, -1), "finger friction must be zero or more; got -1."),
         (pw.Finger, (None,), "finger radius must be a number; got None."),
-        (pw.Push, ((0, 0, 0), (1, 0), 1), r"push start must have shape \(2,\)"),
-        (pw.Push, ((0, 0), (np.inf, 0), 1), "push velocity must be finite"),
-        (pw.Push, ((0, 0), (0, 0), 1), r"push velocity must not be zero; got \(0, 0\)."),
-        (pw.Push, ((0, 0), (1, 0), 0), "push duration must be greater than zero; got 0."),
-        (pw.Push, ((0, 0), (1, 0), np.nan), "push duration must be finite; got nan."),
-        (pw.Push, ("ab", (1, 0), 1), "push start must be an array of numbers"),
+        (pw.Push.line, ((0, 0, 0), (1, 0), 1), r"push start must have shape \(2,\)"),
+        (pw.Push.line, ((0, 0), (np.inf, 0), 1), "push velocity must be finite"),
+        (pw.Push.line, ((0, 0), (0, 0), 1), r"push velocity must not be zero; got \(0, 0\)."),
+        (pw.Push.line, ((0, 0), (1, 0), 0), "push duration must be greater than zero; got 0."),
+        (pw.Push.line, ((0, 0), (1, 0), np.nan), "push duration must be finite; got nan."),
+        (pw.Push.line, ("ab", (1, 0), 1), "push start must be an array of numbers"),
+        (pw.Push, ([0, 1], [(0, 0), (1, 0), (2, 0)]), r"push positions must have shape \(2, 2\)"),
+        (pw.Push, ([0.5, 1], [(0, 0), (1, 0)]), "push times must start at 0 s; got 0.5 s."),
+        (
+            pw.Push,
+            ([0, 0], [(0, 0), (1, 0)]),
+            r"must increase; times\[1\] = 0 s follows 0 s.",
+        ),
+        (pw.Push, ([0], [(0, 0)]), "push times must be two or more; got 1."),
+        (pw.Push.through, ([(0, 0), (0, 0)], 1), r"points\[0\] and points\[1\] are the same."),
+        (pw.Push.through, ([(0, 0), (1, 0)], 0), "push speed must be greater than zero; got 0."),
         (pw.ForcePush, (-1, (1, 0), 1), "push cell must be zero or more; got -1."),
         (pw.ForcePush, (1.5, (1, 0), 1), "push cell must be a whole number; got 1.5."),
         (pw.ForcePush, (True, (1, 0), 1), "push cell must be a whole number; got True."),
@@ -105,7 +117,7 @@ def test_actions_keep_their_numbers() -> None:
     ],
 )
 def test_bad_actions_are_refused(
-    action: type, arguments: tuple[object, ...], sentence: str
+    action: Callable[..., object], arguments: tuple[object, ...], sentence: str
 ) -> None:
     """Refuse bad actions by name."""
     with pytest.raises(PushwiseError, match=sentence):

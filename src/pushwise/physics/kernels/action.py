@@ -107,16 +107,18 @@ def touched_point(body: Body, s: State, drive: Drive) -> tuple[float, float]:
 def moved_out(body: Body, s: State, drive: Drive) -> tuple[bool, State]:
     """Move an object straight out of a finger that starts a little inside it.
 
-    False when the finger is too far inside, or in a gap that is too narrow for it.
+    False when the finger is too far inside. In a gap that is too narrow for the finger the object
+    stays where it is.
     """
-    for _ in range(50):
+    seen = s
+    for move in range(50):
         at = pose_of(s)
         qx, qy = unplace(at, drive.ax, drive.ay)
         feature, d = nearest_feature(qx, qy, body.ox, body.oy)
         gap = d - drive.radius
         if gap >= -GAP_TOLERANCE:
             return True, s
-        if gap < -DEEPEST * drive.radius:
+        if move == 0 and gap < -DEEPEST * drive.radius:
             return False, s
         _, bx, by, _ = feature_normal(feature, qx, qy, body.ox, body.oy)
         nx, ny = rotate(at, bx, by)
@@ -136,7 +138,7 @@ def moved_out(body: Body, s: State, drive: Drive) -> tuple[bool, State]:
             ay=s.ay,
             aw=s.aw,
         )
-    return False, s
+    return True, seen
 
 
 @compiled_part
