@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from fuzz_paths import Count, simulate_many
 from pushwise.geometry.metric import mean_cell_error
 from random_paths import random_path
 from random_pushes import library_model, random_blob
@@ -123,3 +124,15 @@ def test_random_paths_agree_with_short_steps() -> None:
         errors.append(mean_cell_error(model.grid, usual.pose[-1], end))
     assert np.median(errors) < 3e-5
     assert np.sum(np.array(errors) > 2e-4) <= 3
+
+
+@pytest.mark.slow
+def test_no_random_path_is_a_dead_end() -> None:
+    """Simulate paths that start anywhere, wedged and moving, as `fuzz_paths` does."""
+    total = Count()
+    for seed in range(10_000, 10_010):
+        total = total.plus(simulate_many(seed, 250))
+    assert total.paths == 2500
+    assert total.failed == 0
+    assert total.deep == 0
+    assert total.jammed < 50

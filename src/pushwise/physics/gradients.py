@@ -118,7 +118,8 @@ def loss_and_gradient(
 ) -> tuple[float, Gradient]:
     """Return the loss [m] of a model on records, and its gradient.
 
-    A finger that an observed pose overlaps by noise, at most half its radius, is taken to touch.
+    A finger that an observed pose overlaps by noise, by three quarters of its radius at most, is
+    taken to touch.
 
     Args:
         model: the object.
@@ -173,7 +174,9 @@ def _total(
         action = action_from(model, push, finger, stretch.begin)
         name = f"record {stretch.record}"
         start = prepared.clear_start(name, stretch.pose, action)
-        dt = time_step(push, finger, physics)
+        reach = prepared.body.reach
+        thrown = float(np.hypot(*stretch.twist[:2]) + abs(stretch.twist[2]) * reach)
+        dt = time_step(push, finger, physics, thrown)
         clock = clock_of(action, dt, float(stretch.t[-1]), settle=False)
         ending, track = prepared.roll(action, start.pose, clock, stretch.twist)
         if ending != Ending.DONE:

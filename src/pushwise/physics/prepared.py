@@ -30,7 +30,7 @@ from pushwise.physics.kernel_inputs import (
     time_step,
 )
 from pushwise.physics.kernels import rollout
-from pushwise.physics.kernels.action import Action
+from pushwise.physics.kernels.action import DEEPEST, Action
 from pushwise.physics.kernels.adjoint import RolloutBar, new_adjoint_work, roll_adjoint
 from pushwise.physics.kernels.batch_endpoints import Pushes, new_ends_work, roll_ends
 from pushwise.physics.kernels.jacobian import (
@@ -50,6 +50,7 @@ from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
 __all__ = [
+    "DEEPEST",
     "EXTRA",
     "MOMENTS",
     "START",
@@ -261,7 +262,8 @@ class PreparedObject:
             name: what an error calls the push.
             pose: as observed [m, m, rad], shape (3,).
             action: what is done from there.
-            deepest: how far inside the finger may be [m]; half its radius when not given.
+            deepest: how far inside the finger may be [m]; three quarters of its radius when not
+                given.
             touching: whether to close a gap as well, if not larger than `deepest`.
 
         """
@@ -274,10 +276,11 @@ class PreparedObject:
             close = touching and deepest is not None and met.gap < deepest
             if abs(met.gap) < _TOUCHES or (met.gap >= 0.0 and not close):
                 return clear
-            if deepest is None and met.gap < -0.5 * action.radius:
+            if deepest is None and met.gap < -DEEPEST * action.radius:
                 raise SimulationError(
                     f"{name}: the finger, radius {action.radius:g} m, starts {-met.gap * 1e3:.1f} "
-                    "mm inside the object as observed; more than half its radius cannot be noise."
+                    "mm inside the object as observed; more than three quarters of its radius "
+                    "cannot be noise."
                 )
             if deepest is not None and met.gap < -deepest:
                 raise SimulationError(

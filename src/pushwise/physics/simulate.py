@@ -112,8 +112,8 @@ def simulate(
 ) -> Trajectory:
     """Simulate a push of an object.
 
-    A finger that starts a little inside the object, by half its radius at most, moves the object
-    straight out of the way before the push begins.
+    A finger that starts a little inside the object, by three quarters of its radius at most, moves
+    the object straight out of the way before the push begins.
 
     Args:
         model: the object.

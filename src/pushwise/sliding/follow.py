@@ -145,7 +145,8 @@ def follow(
         try:
             record = _pushed(world, planned.pushes[0])
             records.append(record)
-            finger_at = None if record.finger is None else record.finger[-1]
+            made = record.push
+            finger_at = made.end if isinstance(made, Push) and not made.raised else None
             if record.fell:
                 pose = record.pose[-1]
                 return ended(End.FELL)
@@ -175,15 +176,20 @@ def follow(
 
 def _pushed(world: World, push: Push) -> PushRecord:
     """Make a push, from slightly further back where the finger would touch the object."""
-    speed = float(np.hypot(*push.velocity))
-    for tries in range(_RETREATS):
-        back = tries * _RETREAT / speed
+    velocity = push.velocities[0]
+    speed = float(np.hypot(*velocity))
+    tried = push
+    for tries in range(1, _RETREATS + 1):
         try:
-            return world.push(
-                Push.line(push.start - back * push.velocity, push.velocity, push.duration + back)
-            )
+            return world.push(tried)
         except SimulationError as error:
             last = error
+        back = tries * _RETREAT / speed
+        tried = Push(
+            [0.0, *(push.times + back)],
+            [push.start - back * velocity, *push.positions],
+            raised=push.raised,
+        )
     raise last
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,8 +13,10 @@ from pushwise.checks import non_negative_number
 from pushwise.geometry.polygon import placed
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.motion_state import MotionState
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
+from pushwise.physics.simulator import Simulator
 from pushwise.typing import Array
 from pushwise.worlds.run_push import Motion, sample_times
 from pushwise.worlds.streaming import Instant, StreamedSimulation
@@ -21,6 +27,8 @@ __all__ = ["Ideal"]
 
 class Ideal(StreamedSimulation):
     """The world as `simulate` sees it; without noise its records are `simulate`'s, bit for bit."""
+
+    _motion: MotionState | None
 
     def __init__(
         self,
@@ -78,13 +86,27 @@ class Ideal(StreamedSimulation):
 
     def _streamed(self, end: Array | None, dt: float) -> Instant:
         """Simulate the move."""
-        motion = simulate(
-            self._model,
-            self._path(end, dt),
-            self._pose,
-            twist=self._twist,
-            finger=self._finger,
-            table=self._table,
-            until=dt,
-        )
-        return Instant(motion.pose[-1], motion.twist[-1], motion.tipped)
+        state = self._motion
+        if state is None:
+            state = self._simulator.start(self._pose, self._twist)
+        self._motion = state = self._simulator.step(state, end, dt)
+        return Instant(state.pose, state.twist, bool(state.tipped))
+
+    @cached_property
+    def _simulator(self) -> Simulator:
+        """The object, simulated bit by bit."""
+        return Simulator(self._model, finger=self._finger, table=self._table)
+
+    def _halt(self) -> None:
+        """Note that the object rests and the finger is up."""
+        super()._halt()
+        self._motion = None
+
+    def _inner_state(self) -> dict[str, Any]:
+        """Return how finger and object touch, as JSON can hold it."""
+        return {} if self._motion is None else {"motion": self._motion.to_json()}
+
+    def _restore_inner(self, stream: Mapping[str, Any]) -> None:
+        """Return to what `_inner_state` returned."""
+        if "motion" in stream:
+            self._motion = MotionState.from_json(stream["motion"])

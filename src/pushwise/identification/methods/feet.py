@@ -30,6 +30,7 @@ from pushwise.identification.observations import GAP_SIGMA
 from pushwise.identification.problem import Problem
 from pushwise.identification.push_start import DEEPEST
 from pushwise.physics.model import ObjectModel
+from pushwise.physics.prepared import DEEPEST as NOISY_SHARE
 from pushwise.physics.prepared import (
     Feet,
     PreparedObject,
@@ -260,7 +261,7 @@ class ThreeFeet:
             height=finger.height,
         )
         poses = calibration.pose(self.pose)
-        deepest = DEEPEST if problem.calibrates else 0.5 * finger.radius
+        deepest = DEEPEST if problem.calibrates else NOISY_SHARE * finger.radius
         for pose, (x, y) in zip(poses, (self.tips + offset).tolist(), strict=True):
             met = prepared.finger_gap(se2(*pose.tolist()), x, y, finger.radius)
             if met.gap < -deepest:

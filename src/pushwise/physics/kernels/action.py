@@ -9,7 +9,7 @@ from pushwise.physics.kernels.load import Body
 from pushwise.physics.kernels.substep import GAP_TOLERANCE, Drive, State, pose_of
 from pushwise.typing import Array
 
-DEEPEST = 0.5  # of the finger's radius; a finger that starts further inside is a mistake
+DEEPEST = 0.75  # of the finger's radius; a finger that starts further inside is a mistake
 
 
 class Action(NamedTuple):
