@@ -45,5 +45,21 @@ def test_first_starts_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(set(ran)) == 2 and len(ran) == 4  # the second run finds what the first compiled
     with pytest.raises(PushwiseError, match="must contain pushwise; got"):
         bench.run(first=True, against=tmp_path / "none")
-    with pytest.raises(PushwiseError, match="use it with --first-start"):
-        bench.run(against=tmp_path)
+
+
+def test_versions_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take turns, and compare the best times of either."""
+    (tmp_path / "pushwise").mkdir()
+    (tmp_path / "pushwise" / "__main__.py").touch()
+    sources = []
+
+    def python(code: str, environment: dict[str, str]) -> str:
+        sources.append(environment["PYTHONPATH"].split(":")[0])
+        return "[3e-3, 2e-3]" if sources[-1] == str(tmp_path) else "[1e-3, 1e-3]"
+
+    monkeypatch.setattr(bench_processes, "_python", python)
+    one, batch = bench_processes.compared(tmp_path)
+    assert (one.value, batch.value) == pytest.approx((3.0, 2.0))
+    assert sources[::2] == [sources[0]] * 3 and sources[1::2] == [str(tmp_path)] * 3
+    with pytest.raises(PushwiseError, match="must contain pushwise; got"):
+        bench_processes.compared(tmp_path / "none")

@@ -22,7 +22,7 @@ class BenchCommand:
     ] = False
     against: Annotated[
         Path | None,
-        typer.Option(help="With --first-start: folder (src) of another version, to compare."),
+        typer.Option(help="Folder (src) of another version to compare with."),
     ] = None
     json: Json = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.experiments.measurement import Measurement, best_time
 
-__all__ = ["first_start", "measure_processes"]
+__all__ = ["compared", "first_start", "measure_processes"]
 
 _BATCH = """
 import numpy as np
@@ -28,6 +29,27 @@ _FIRST_PUSH = """
 import pushwise as pw
 hammer = pw.objects.load("hammer").model
 pw.simulate(hammer, pw.Push.line(start=(-0.06, -0.1), velocity=(0.0, 0.1), duration=2.0))
+"""
+_SPEED = """
+import json, time
+import numpy as np
+import pushwise as pw
+line = getattr(pw.Push, "line", pw.Push)  # versions before 0.2 know straight pushes only
+hammer = pw.objects.load("hammer").model
+pushes = [line((x, -0.1), (0.0, 0.1), 2.0) for x in np.linspace(-0.15, 0.15, 256)]
+
+def best(work, times):
+    work()
+    found = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begin)
+    return min(found)
+
+one = best(lambda: [pw.simulate(hammer, push) for push in pushes[::8]], 5) / 32
+batch = best(lambda: pw.simulate_batch(hammer, pushes), 4) / 256
+print(json.dumps([one, batch]))
 """
 
 
@@ -62,10 +84,45 @@ def _first_push() -> Measurement:
     return Measurement.at_most("first push in a new process", time, 3.0, detail, unit="s")
 
 
-def _python(code: str) -> str:
+def _python(code: str, environment: dict[str, str] | None = None) -> str:
     """Run code in a new interpreter and return what it printed."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     return done.stdout
+
+
+def compared(against: Path) -> list[Measurement]:
+    """Compare the speed of pushes with that of another version, in processes that take turns.
+
+    Args:
+        against: Folder with the other version of the package (its ``src``); its dependencies must
+            be installed.
+
+    """
+    _check_version(against)
+    here = Path(pushwise.__file__).resolve().parents[1]
+    times: dict[Path, list[list[float]]] = {here: [], against.resolve(): []}
+    for _ in range(3):
+        for source, found in times.items():
+            path = os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])
+            found.append(json.loads(_python(_SPEED, {**os.environ, "PYTHONPATH": path})))
+    ours, theirs = (tuple(map(min, zip(*found, strict=True))) for found in times.values())
+    return [
+        Measurement.at_least(
+            f"{name}: speed over that of {against}",
+            old / new,
+            wanted,
+            f"{new * 1e3:.2f} ms a push against {old * 1e3:.2f} ms",
+        )
+        for name, wanted, new, old in zip(
+            ("one push", "batch of 256"), (1.0, 1.7), ours, theirs, strict=True
+        )
+    ]
+
+
+def _check_version(against: Path) -> None:
+    if not (against / "pushwise" / "__main__.py").is_file():
+        raise PushwiseError(f"the folder to compare with must contain pushwise; got {against}.")
 
 
 def first_start(against: Path | None = None) -> list[Measurement]:
@@ -79,8 +136,8 @@ def first_start(against: Path | None = None) -> list[Measurement]:
             dependencies must be installed.
 
     """
-    if against is not None and not (against / "pushwise" / "__main__.py").is_file():
-        raise PushwiseError(f"the folder to compare with must contain pushwise; got {against}.")
+    if against is not None:
+        _check_version(against)
     here = Path(pushwise.__file__).resolve().parents[1]
     name = "first start: processor time of compiling"
     try:
