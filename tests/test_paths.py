@@ -108,22 +108,29 @@ def test_a_raised_finger_lets_go() -> None:
 def test_random_paths_agree_with_short_steps() -> None:
     """Push around corners, let go and push again: within 0.2 mm of steps 64 times shorter.
 
-    Three of these 200 paths are not: two hit a corner at more than 0.3 m/s, so that both sides are
-    met within a sixteenth of a step; one changes by 0.25 mm when it is moved by a micrometre.
+    That is, where these are a reference: where steps 16 times shorter do not agree with them
+    either, the push turns one way or the other by tiny differences. Such paths are few.
     """
     rng = np.random.default_rng(17)
     finger = pw.Finger(0.008, 0.4)
-    errors = []
-    for _ in range(200):
+    errors: list[float] = []
+    undecided = 0
+    while len(errors) < 200:
         model = library_model(rng, str(rng.choice(["hammer", "crimp", "wrench"])))
         path = random_path(rng, model, finger)
         usual = pw.simulate(model, path, finger=finger)
-        assert np.isfinite(usual.pose).all()
-        fine = pw.Physics(dt=float(np.diff(usual.t).max()) / 64)
-        end = pw.simulate(model, path, finger=finger, physics=fine).pose[-1]
-        errors.append(mean_cell_error(model.grid, usual.pose[-1], end))
+        dt = float(np.diff(usual.t).max())
+        short, shorter = (
+            pw.simulate(model, path, finger=finger, physics=pw.Physics(dt=dt / parts)).pose[-1]
+            for parts in (16, 64)
+        )
+        if mean_cell_error(model.grid, short, shorter) > 2e-4:
+            undecided += 1
+            continue
+        errors.append(mean_cell_error(model.grid, usual.pose[-1], shorter))
     assert np.median(errors) < 3e-5
-    assert np.sum(np.array(errors) > 2e-4) <= 3
+    assert max(errors) < 2e-4
+    assert undecided <= 4
 
 
 @pytest.mark.slow

@@ -233,19 +233,21 @@ def roll_to(
             touch = jammed(setup.drive, end - now)
             after = moved(body, s, setup.problem, touch)
             jams += 1
-        elif s.mode == SEPARATE and touch.mode != SEPARATE and h > 1.5 * part:
-            # It touches on the way. A finger that sticks would drag the object along as if it had
-            # touched from the start: go free as far as it is free, then touch in a short step.
-            free = int(part_before_touch(body, s, setup.drive, h) * h / part)
+        elif h > 1.5 * part:
+            free = -1
+            if s.mode == SEPARATE and touch.mode != SEPARATE:
+                free = int(part_before_touch(body, s, setup.drive, h) * h / part)
             if free >= 0:
+                # It touches on the way. A finger that sticks would drag the object along as if it
+                # had touched from the start: go free as far as it is free, then in a short step.
                 h = part * min(max(free, 1), round(h / part) - 1)
                 awaited = 1
                 continue
-        elif s.second < 0 <= touch.second and h > 1.5 * part:
-            # Two sides are met one after the other, which is not the same as both at once.
-            h = max(0.25 * h, part)
-            awaited = 2
-            continue
+            if s.second < 0 <= touch.second:
+                # Two sides are met one after the other, which is not the same as both at once.
+                h = max(0.25 * h, part)
+                awaited = 2
+                continue
         if room > 0 and steps == room:
             ending = FULL
             break
