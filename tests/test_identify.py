@@ -255,7 +255,7 @@ def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float)
     A set-up in doubt is in doubt for the next push too, which tells less for it.
     """
     thing, records = pushed("hammer", 2)
-    found = pw.identify(thing.grid, records[:2], prior=prior)
+    found = pw.identify(thing.grid, records[:1], prior=prior)
     low, high = thing.grid.outline.min(axis=0), thing.grid.outline.max(axis=0)
     far = pw.Push.line((high[0] - 0.02, low[1] - 0.02), (0.0, 0.1), 2.0)
     miss = pw.Push.line((high[0] + 0.1, low[1]), (0.0, 0.1), 2.0)
