@@ -174,9 +174,7 @@ def _total(
         action = action_from(model, push, finger, stretch.begin)
         name = f"record {stretch.record}"
         start = prepared.clear_start(name, stretch.pose, action)
-        reach = prepared.body.reach
-        thrown = float(np.hypot(*stretch.twist[:2]) + abs(stretch.twist[2]) * reach)
-        dt = time_step(push, finger, physics, thrown)
+        dt = time_step(push, finger, physics, prepared.top_speed(stretch.twist))
         clock = clock_of(action, dt, float(stretch.t[-1]), settle=False)
         ending, track = prepared.roll(action, start.pose, clock, stretch.twist)
         if ending != Ending.DONE:

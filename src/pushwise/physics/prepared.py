@@ -294,6 +294,10 @@ class PreparedObject:
             f"({x:.4f}, {y:.4f}) m: the object is on both sides of it."
         )
 
+    def top_speed(self, twist: Array) -> float:
+        """Return a bound on the speed of all points of the object [m/s] for a twist (3,)."""
+        return float(np.hypot(*twist[:2]) + abs(twist[2]) * self.body.reach)
+
     def finger_gap(self, at: SE2, x: float, y: float, radius: float) -> FingerGap:
         """Return how a finger at a point of the table meets the object at a pose."""
         outline = self.body.ox, self.body.oy

@@ -230,10 +230,9 @@ def _simulated(
         )
     if until is not None:
         until = positive_number("until", until)
-    thrown = float(np.hypot(*start.twist[:2]) + abs(start.twist[2]) * prepared.body.reach)
     clock = clock_of(
         action,
-        time_step(push, finger, physics, thrown),
+        time_step(push, finger, physics, prepared.top_speed(start.twist)),
         push.duration if until is None else until,
         settle=until is None,
     )
