@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import contains, signed_area, simple_polygon
+from pushwise.geometry.compiled import nearest_feature
+from pushwise.geometry.polygon import contains, outline_distance, signed_area, simple_polygon
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
 from pushwise.typing import Array
 
@@ -76,6 +77,22 @@ def test_coverage_agrees_with_points(r: list[float]) -> None:
     fine = Lattice(coarse.origin, 0.01, 150, 180)
     inside = contains(polygon, fine.centres().reshape(-1, 2)).reshape(6, 30, 5, 30)
     assert np.abs(coverage(polygon, coarse) - inside.mean(axis=(1, 3))).max() < 0.06
+
+
+@given(radii, st.integers(0, 2**32))
+def test_the_nearest_feature_is_the_outline_and_its_side_that_of_the_point(
+    r: list[float], seed: int
+) -> None:
+    """Compare distances and signs with the outline as a whole, at corners of every angle."""
+    corners = star(r)
+    halved = np.stack([corners, 0.5 * (corners + np.roll(corners, -1, axis=0))], axis=1)
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-1.2, 1.2, (40, 2))
+    for polygon in (corners, halved.reshape(-1, 2)):
+        x, y = (axis.copy() for axis in polygon.T)
+        found = [nearest_feature(px, py, x, y)[1] for px, py in points]
+        wanted = [outline_distance(polygon, point) for point in points]
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_lattice_fits_a_whole_number_of_cells() -> None:

@@ -47,7 +47,7 @@ def test_chained_steps_are_a_run() -> None:
                 state, _ = simulator.run(restored(state), pw.Push([0.0, b - a], path.at([a, b])))
             if path.raised:
                 assert not whole.finger_is_down
-                whole = pw.MotionState(np.where(np.arange(20) == 16, 1.0, whole.numbers))
+                whole = pw.MotionState(np.where(np.arange(23) == 19, 1.0, whole.numbers))
             np.testing.assert_array_equal(state.numbers, whole.numbers)
 
 

@@ -58,36 +58,53 @@ def nearest_feature(x: float, y: float, px: Array, py: Array) -> tuple[int, floa
     """Return the feature of a polygon nearest to a point, and its distance [m], negative inside."""
     best = np.inf
     feature = -1
-    inside = False
     k = px.size
-    ax = px[k - 1] - x
-    ay = py[k - 1] - y
+    last = k - 1  # corner a, where the edge to corner b begins
+    ax = px[last] - x
+    ay = py[last] - y
     for i in range(k):
         bx = px[i] - x
         by = py[i] - y
-        if crosses_ray(ax, ay, bx, by):
-            inside = not inside
         ex = bx - ax
         ey = by - ay
         s = -(ax * ex + ay * ey)
         e2 = ex * ex + ey * ey
         if s <= 0.0:
             d2 = ax * ax + ay * ay
-            f = 2 * ((i + k - 1) % k) + 1
-        elif s >= e2:
-            d2 = bx * bx + by * by
-            f = 2 * i + 1
-        else:
+            if d2 < best:
+                best = d2
+                feature = 2 * last + 1
+        elif s < e2:  # where b is nearest, the next edge sees it
             cross = ax * ey - ay * ex
-            d2 = cross * cross / e2
-            f = 2 * ((i + k - 1) % k)
-        if d2 < best:
-            best = d2
-            feature = f
+            if cross * cross < best * e2:
+                best = cross * cross / e2
+                feature = 2 * last
+        last = i
         ax = bx
         ay = by
     distance = np.sqrt(best)
-    return feature, -distance if inside else distance
+    return feature, -distance if _beneath(feature, x, y, px, py) else distance
+
+
+@compiled_part
+def _beneath(feature: int, x: float, y: float, px: Array, py: Array) -> bool:
+    """Return whether a point is on the inner side of the feature nearest to it.
+
+    Of a corner both edges are asked: next to one that points outwards no point is beneath both,
+    next to one that points inwards every point is beneath either.
+    """
+    i = feature // 2
+    j = (i + 1) % px.size
+    after = bool((px[j] - px[i]) * (y - py[i]) - (py[j] - py[i]) * (x - px[i]) > 0.0)
+    if feature % 2 == 0:
+        return after
+    h = (i + px.size - 1) % px.size
+    ax = px[i] - px[h]
+    ay = py[i] - py[h]
+    before = bool(ax * (y - py[i]) - ay * (x - px[i]) > 0.0)
+    if before == after:
+        return before
+    return bool(ax * (py[j] - py[i]) - ay * (px[j] - px[i]) < 0.0)
 
 
 @compiled

@@ -7,11 +7,9 @@ import numpy as np
 from pushwise.errors import PushwiseError
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.action import Action
-from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import Clock
 from pushwise.physics.kernels.step import ISOTROPIC, Board
-from pushwise.physics.kernels.substep import State
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array
@@ -25,7 +23,6 @@ __all__ = [
     "clock_of",
     "friction_points",
     "ground_of",
-    "state_of",
     "step_of_travel",
     "time_step",
 ]
@@ -134,28 +131,6 @@ def action_of(model: ObjectModel, push: Push | ForcePush, finger: Finger) -> Act
     )
 
 
-def state_of(pose: Array, twist: Array | None = None) -> State:
-    """Return the state of an untouched object at a pose (3,), at rest or with a twist (3,)."""
-    if twist is None:
-        twist = np.zeros(3)
-    return State(
-        x=float(pose[0]),
-        y=float(pose[1]),
-        th=float(pose[2]),
-        vx=float(twist[0]),
-        vy=float(twist[1]),
-        w=float(twist[2]),
-        mode=SEPARATE,
-        first=-1,
-        second=-1,
-        fx=0.0,
-        fy=0.0,
-        ax=0.0,
-        ay=0.0,
-        aw=0.0,
-    )
-
-
 def time_step(
     push: Push | ForcePush, finger: Finger, physics: Physics, thrown: float = 0.0
 ) -> float:
@@ -209,14 +184,11 @@ def clock_of(action: Action, dt: float, until: float, *, settle: bool) -> Clock:
 
 def bends_of(action: Action, until: float) -> list[float]:
     """Return when the motion changes, after the start and not after `until` [s]."""
-    found = np.array([action.duration])
-    if len(action.t) > 0:
-        velocity = np.diff(np.column_stack([action.x, action.y]), axis=0)
-        velocity /= np.diff(action.t)[:, None]
-        around = np.vstack([np.zeros(2), velocity, np.zeros(2)])
-        change = np.abs(np.diff(around, axis=0)).max(axis=1)
-        # The finger may be at rest before and after: its first and last knot count as bends.
+    # The finger may be at rest before and after: its first and last knot count as bends.
+    found = [float(t) for t in action.t[[0, -1]]] if len(action.t) > 0 else [action.duration]
+    if len(action.t) > 2:
+        velocity = np.diff([action.x, action.y]) / np.diff(action.t)
+        change = np.abs(np.diff(velocity)).max(axis=0)
         bend = change > 1e-9 * np.abs(velocity).max()
-        bend[[0, -1]] = True
-        found = action.t[bend]
-    return [float(t) for t in found if 0.0 < t <= until]
+        found[1:1] = action.t[1:-1][bend].tolist()
+    return [t for t in found if 0.0 < t <= until]

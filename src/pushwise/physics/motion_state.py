@@ -26,7 +26,7 @@ class MotionState:
     """
 
     numbers: Array
-    """All of it, shape (20,), or (B, 20) for many states; `to_json` names the columns."""
+    """All of it, shape (23,), or (B, 23) for many states; `to_json` names the columns."""
 
     @property
     def pose(self) -> Array:
@@ -107,7 +107,7 @@ class MotionState:
 
 
 def frozen_state(numbers: Array) -> MotionState:
-    """Return a state with a copy of some numbers, shape (20,) or (B, 20)."""
+    """Return a state with a copy of some numbers, shape (23,) or (B, 23)."""
     numbers = np.array(numbers)
     numbers.flags.writeable = False
     return MotionState(numbers)

@@ -7,6 +7,7 @@ pushes in one call.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -25,7 +26,6 @@ from pushwise.physics.kernel_inputs import (
     body_of,
     clock_of,
     ground_of,
-    state_of,
     step_of_travel,
     time_step,
 )
@@ -42,7 +42,6 @@ from pushwise.physics.kernels.jacobian import (
 )
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import DONE, FULL, Clock, Work, new_work, roll
-from pushwise.physics.kernels.substep import State
 from pushwise.physics.kernels.track import Track, first_steps, new_track
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.push import Finger, ForcePush, Push
@@ -77,7 +76,7 @@ __all__ = [
 _MOST_MOVES = 50  # of an object out of the finger: in a corner it takes more than one
 _TOUCHES = 1e-12  # m; a gap that is none
 
-Loop = Callable[[Body, Ground, Action, State, Clock, Work, Track], tuple[int, int]]
+Loop = Callable[[Body, Ground, Action, Array, Array, Clock, Work, Track], tuple[int, int]]
 """A kernel that fills a track: how it ended, and the number of steps."""
 
 
@@ -154,15 +153,19 @@ class PreparedObject:
 
     def roll(self, action: Action, pose: Array, clock: Clock, twist: Array | None = None) -> Rolled:
         """Simulate an action from a pose (3,), at rest or with a twist (3,)."""
-        return self.roll_with(roll, action, state_of(pose, twist), clock)
+        return self.roll_with(roll, action, pose, clock, twist)
 
-    def roll_with(self, loop: Loop, action: Action, start: State, clock: Clock) -> Rolled:
+    def roll_with(
+        self, loop: Loop, action: Action, pose: Array, clock: Clock, twist: Array | None = None
+    ) -> Rolled:
         """Simulate with a loop of the kernels, `roll` or that of the paper's friction."""
+        # Copies, because kernels are compiled for arrays that may be written to.
+        start, thrown = np.array(pose), np.zeros(3) if twist is None else np.array(twist)
         work = new_work(self.body)
         room = len(clock.instants) + 64
         while True:
             track = new_track(room)
-            ending, steps = loop(self.body, self.ground, action, start, clock, work, track)
+            ending, steps = loop(self.body, self.ground, action, start, thrown, clock, work, track)
             if ending != FULL:
                 return Rolled(Ending(ending), first_steps(track, steps))
             room *= 2
@@ -296,7 +299,8 @@ class PreparedObject:
 
     def top_speed(self, twist: Array) -> float:
         """Return a bound on the speed of all points of the object [m/s] for a twist (3,)."""
-        return float(np.hypot(*twist[:2]) + abs(twist[2]) * self.body.reach)
+        vx, vy, omega = map(float, twist)
+        return math.hypot(vx, vy) + abs(omega) * self.body.reach
 
     def finger_gap(self, at: SE2, x: float, y: float, radius: float) -> FingerGap:
         """Return how a finger at a point of the table meets the object at a pose."""

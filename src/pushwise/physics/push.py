@@ -142,7 +142,7 @@ class Push:
     @property
     def top_speed(self) -> float:
         """Greatest speed of the finger [m/s]."""
-        return float(np.hypot(*self.velocities.T).max())
+        return float(np.sqrt(np.square(self.velocities).sum(axis=1).max()))
 
     @property
     def length(self) -> float:

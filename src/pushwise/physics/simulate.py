@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.physics.kernel_inputs import action_of, clock_of, state_of, time_step
+from pushwise.physics.kernel_inputs import action_of, clock_of, time_step
 from pushwise.physics.kernels import contact
 from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.track import Track
@@ -240,8 +240,7 @@ def _simulated(
         # Only those who ask for the paper's friction wait for its compilation.
         from pushwise.physics.paper.lagged_rollout import roll_lagged
 
-        state = state_of(start.pose, start.twist)
-        ending, track = prepared.roll_with(roll_lagged, action, state, clock)
+        ending, track = prepared.roll_with(roll_lagged, action, start.pose, clock, start.twist)
     else:
         ending, track = prepared.roll(action, start.pose, clock, start.twist)
     found = trajectory_of(track, tipped=ending == Ending.TIPPED)

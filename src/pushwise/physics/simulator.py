@@ -155,7 +155,7 @@ class Simulator:
             room *= 2
 
     def control_steps(self, rows: Array, finger: Array | None, dt: float) -> ControlSteps:
-        """Return what happens to states (B, 20) when the finger goes to (2,) or (B, 2)."""
+        """Return what happens to states (B, 23) when the finger goes to (2,) or (B, 2)."""
         size = len(rows)
         down = finger is not None
         target = rows[:, FINGER : FINGER + 2].copy() if finger is None else np.empty((size, 2))
@@ -172,9 +172,9 @@ class Simulator:
             counts = np.ceil(np.maximum(travel / stride, speed * dt / THROW_TRAVEL) * (1.0 - 1e-9))
         return ControlSteps(
             finger=target,
-            down=np.full(size, down),
-            dt=np.full(size, dt),
             counts=np.maximum(counts, 1.0).astype(np.int64),
+            down=down,
+            dt=dt,
             radius=self.finger.radius,
             mu=self.finger.friction,
             height=self.finger.height,
@@ -224,7 +224,7 @@ def step_batch(
 
 
 def _advanced(simulator: Simulator, rows: Array, finger: Array | None, dt: float) -> Array:
-    """Return states (B, 20) of one simulator after a control step."""
+    """Return states (B, 23) of one simulator after a control step."""
     steps = simulator.control_steps(rows, finger, dt)
     prepared = simulator.prepared
 

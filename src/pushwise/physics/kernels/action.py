@@ -6,7 +6,8 @@ from pushwise.compilation import compiled_part
 from pushwise.geometry.compiled import feature_normal, nearest_feature, place, rotate, se2, unplace
 from pushwise.physics.kernels.contact import JAMMED, Touch
 from pushwise.physics.kernels.load import Body
-from pushwise.physics.kernels.substep import GAP_TOLERANCE, Drive, State, pose_of
+from pushwise.physics.kernels.state import Drive, State, pose_of
+from pushwise.physics.kernels.substep import GAP_TOLERANCE
 from pushwise.typing import Array
 
 DEEPEST = 0.75  # of the finger's radius; a finger that starts further inside is a mistake
@@ -27,6 +28,27 @@ class Action(NamedTuple):
     force_y: float
     duration: float  # end of the motion, or of the force [s]
     lifted: float  # when the finger is raised [s]; infinite if never
+
+
+@compiled_part
+def finger_action(
+    t: Array, x: Array, y: Array, radius: float, mu: float, height: float, lifted: float
+) -> Action:
+    """Return a finger's path as an action."""
+    return Action(
+        t=t,
+        x=x,
+        y=y,
+        radius=radius,
+        mu=mu,
+        height=height,
+        cell_x=0.0,
+        cell_y=0.0,
+        force_x=0.0,
+        force_y=0.0,
+        duration=t[t.size - 1],
+        lifted=lifted,
+    )
 
 
 class Place(NamedTuple):
@@ -134,9 +156,7 @@ def moved_out(body: Body, s: State, drive: Drive) -> tuple[bool, State]:
             second=s.second,
             fx=s.fx,
             fy=s.fy,
-            ax=s.ax,
-            ay=s.ay,
-            aw=s.aw,
+            trend=s.trend,
         )
     return True, seen
 

@@ -17,8 +17,9 @@ from pushwise.physics.kernels.contact import (
 )
 from pushwise.physics.kernels.linear import solve
 from pushwise.physics.kernels.load import Body
+from pushwise.physics.kernels.state import Drive, State, mid_finger
 from pushwise.physics.kernels.step import Energy
-from pushwise.physics.kernels.substep import Drive, State, contact_at, mid_finger
+from pushwise.physics.kernels.substep import contact_at
 
 
 class TwistBar(NamedTuple):

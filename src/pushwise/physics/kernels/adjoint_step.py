@@ -31,8 +31,8 @@ from pushwise.physics.kernels.contact import JAMMED, SEPARATE, Touch
 from pushwise.physics.kernels.linear import solve
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import StepSetup, Work, set_up
+from pushwise.physics.kernels.state import State, mid_pose, pose_of, untouched
 from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
-from pushwise.physics.kernels.substep import State, mid_pose, pose_of
 from pushwise.physics.kernels.tilt import tilt_adjoint
 from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
@@ -86,21 +86,15 @@ def state_at(track: Track, k: int) -> State:
     if k > 0:
         fx = track.impulse[k - 1, 0] / track.span[k - 1]
         fy = track.impulse[k - 1, 1] / track.span[k - 1]
-    return State(
-        x=track.pose[k, 0],
-        y=track.pose[k, 1],
-        th=track.pose[k, 2],
-        vx=track.twist[k, 0],
-        vy=track.twist[k, 1],
-        w=track.twist[k, 2],
-        mode=SEPARATE,
-        first=-1,
-        second=-1,
-        fx=fx,
-        fy=fy,
-        ax=0.0,
-        ay=0.0,
-        aw=0.0,
+    return untouched(
+        track.pose[k, 0],
+        track.pose[k, 1],
+        track.pose[k, 2],
+        track.twist[k, 0],
+        track.twist[k, 1],
+        track.twist[k, 2],
+        fx,
+        fy,
     )
 
 

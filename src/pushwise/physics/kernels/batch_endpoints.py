@@ -6,11 +6,9 @@ The physics is that of `rollout`.
 from typing import NamedTuple
 
 from pushwise.compilation import compiled, compiled_part
-from pushwise.physics.kernels.action import Action
-from pushwise.physics.kernels.contact import SEPARATE
+from pushwise.physics.kernels.action import Action, finger_action
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import Clock, Work, new_work, roll_out
-from pushwise.physics.kernels.substep import State
+from pushwise.physics.kernels.rollout import Clock, Work, new_work, roll_out, starting
 from pushwise.physics.kernels.track import Track, new_track
 from pushwise.typing import Array, Integers
 
@@ -49,19 +47,14 @@ def action_at(pushes: Pushes, i: int) -> Action:
     """Return push i."""
     first = pushes.knots[i - 1] if i > 0 else 0
     last = pushes.knots[i]
-    return Action(
-        t=pushes.t[first:last],
-        x=pushes.x[first:last],
-        y=pushes.y[first:last],
-        radius=pushes.radius,
-        mu=pushes.mu,
-        height=pushes.height,
-        cell_x=0.0,
-        cell_y=0.0,
-        force_x=0.0,
-        force_y=0.0,
-        duration=pushes.t[last - 1],
-        lifted=pushes.lifted[i],
+    return finger_action(
+        pushes.t[first:last],
+        pushes.x[first:last],
+        pushes.y[first:last],
+        pushes.radius,
+        pushes.mu,
+        pushes.height,
+        pushes.lifted[i],
     )
 
 
@@ -71,27 +64,6 @@ def clock_at(pushes: Pushes, i: int) -> Clock:
     first = pushes.ends[i - 1] if i > 0 else 0
     return Clock(
         instants=pushes.instants[first : pushes.ends[i]], dt=pushes.dt[i], settle=pushes.settle
-    )
-
-
-@compiled_part
-def state_from(pose: Array, twist: Array, i: int) -> State:
-    """Return the state of an untouched object at pose i with twist i, (B, 3) each."""
-    return State(
-        x=pose[i, 0],
-        y=pose[i, 1],
-        th=pose[i, 2],
-        vx=twist[i, 0],
-        vy=twist[i, 1],
-        w=twist[i, 2],
-        mode=SEPARATE,
-        first=-1,
-        second=-1,
-        fx=0.0,
-        fy=0.0,
-        ax=0.0,
-        ay=0.0,
-        aw=0.0,
     )
 
 
@@ -111,7 +83,7 @@ def roll_ends(
     ends: (B, 3); endings: (B,).
     """
     for i in range(len(pose)):
-        s = state_from(pose, twist, i)
+        s = starting(pose[i], twist[i])
         p = roll_out(
             body, ground, action_at(pushes, i), s, clock_at(pushes, i), work.roll, work.track
         )

@@ -19,7 +19,7 @@ import numpy as np
 
 from pushwise.compilation import compiled_part
 from pushwise.physics.kernels.linear import times
-from pushwise.physics.kernels.step import MAX_NEWTON, SPEED_TOLERANCE, StepProblem, energy
+from pushwise.physics.kernels.step import MAX_NEWTON, StepProblem, converged, energy
 
 # Modes of a step. Plain integers because compiled code carries them; `Mode` names them in public.
 SEPARATE = 0
@@ -84,10 +84,11 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
         g = energy(p, vx, vy, w)
         moment = c.py * g.gx - c.px * g.gy + g.gw
         h0, h1, h2 = times(g.H, c.py, -c.px, 1.0)
-        step = -moment / (c.py * h0 - c.px * h1 + h2)
+        stiff = c.py * h0 - c.px * h1 + h2
+        step = -moment / stiff
         if not abs(step) < np.inf:
             break
-        if abs(step) * reach <= SPEED_TOLERANCE:
+        if converged(g, abs(step) * reach, reach * reach / stiff):
             return True, Touch(
                 mode=STICK,
                 first=c.feature,
@@ -137,7 +138,8 @@ def _slip_newton(
         size = abs(dw) * reach + abs(ds)
         if not size < np.inf:
             break
-        if size <= SPEED_TOLERANCE:
+        inverse = ((abs(j01) + abs(j11)) * reach + abs(j00) + abs(j10)) / abs(det)
+        if converged(g, size, inverse * (abs(e0) + abs(e1))):
             return (
                 True,
                 slip + ds,

@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
-from pushwise.physics.kernels.action import Action
+from pushwise.physics.kernels.action import Action, finger_action
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import DONE, Reached, Work, begin, new_work, roll_to
-from pushwise.physics.kernels.substep import State
+from pushwise.physics.kernels.state import State, Trend
 from pushwise.physics.kernels.track import Track
-from pushwise.typing import Array, Flags, Integers
+from pushwise.typing import Array, Integers
 
 COLUMNS = (
     *("x", "y", "theta", "vx", "vy", "omega"),
     *("mode", "first", "second"),  # of the contact
     *("force_x", "force_y"),
-    *("ax", "ay", "alpha"),  # guess of the acceleration
+    *("ax", "ay", "alpha", "jx", "jy", "jerk"),  # `Trend`
     *("finger_x", "finger_y", "down"),
     *("status", "jams", "t"),
 )
-FINGER, DOWN, STATUS, JAMS, TIME = 14, 16, 17, 18, 19
+FINGER, DOWN, STATUS, JAMS, TIME = 17, 19, 20, 21, 22
 RAISED, LOWERED, PLACED = 0.0, 1.0, 2.0  # PLACED: to be lowered where it is
 
 
@@ -32,9 +32,9 @@ class ControlSteps(NamedTuple):
     """What happens to B states."""
 
     finger: Array  # where the finger's centre goes [m], shape (B, 2)
-    down: Flags  # whether there is a finger, shape (B,)
-    dt: Array  # how long it takes [s], shape (B,)
     counts: Integers  # number of time steps, shape (B,)
+    down: bool  # whether there is a finger
+    dt: float  # how long it takes [s]
     radius: float
     mu: float
     height: float  # of the contact above the table [m]
@@ -69,9 +69,14 @@ def _state_in(rows: Array, i: int) -> State:
         second=int(rows[i, 8]),
         fx=rows[i, 9],
         fy=rows[i, 10],
-        ax=rows[i, 11],
-        ay=rows[i, 12],
-        aw=rows[i, 13],
+        trend=Trend(
+            ax=rows[i, 11],
+            ay=rows[i, 12],
+            aw=rows[i, 13],
+            jx=rows[i, 14],
+            jy=rows[i, 15],
+            jw=rows[i, 16],
+        ),
     )
 
 
@@ -89,9 +94,12 @@ def _write(rows: Array, i: int, s: State) -> None:
     rows[i, 8] = s.second
     rows[i, 9] = s.fx
     rows[i, 10] = s.fy
-    rows[i, 11] = s.ax
-    rows[i, 12] = s.ay
-    rows[i, 13] = s.aw
+    rows[i, 11] = s.trend.ax
+    rows[i, 12] = s.trend.ay
+    rows[i, 13] = s.trend.aw
+    rows[i, 14] = s.trend.jx
+    rows[i, 15] = s.trend.jy
+    rows[i, 16] = s.trend.jw
 
 
 @compiled_part
@@ -106,10 +114,7 @@ def _reached(
     track: Track,
 ) -> Reached:
     """Simulate one control step in `count` time steps."""
-    p = begin(body, action, s, track)
-    if not lowered:
-        # It is in contact already: a gap within the solver's tolerance is not to be mended.
-        p = Reached(ending=DONE, now=p.now, steps=p.steps, jams=p.jams, state=s)
+    p = begin(body, action, s, lowered, track)
     for k in range(1, count + 1):
         goal = action.duration if k == count else action.duration * k / count
         p = roll_to(body, ground, action, p, goal, work, track, k == 1)
@@ -127,7 +132,7 @@ def advance_states(
     work: ControlWork,
     track: Track,
 ) -> tuple[int, int]:
-    """Advance the states in rows [first, last) of (B, 20), in place.
+    """Advance the states in rows [first, last) of (B, 23), in place.
 
     A state whose object has tipped, or in which a finger was lowered into the object, stays as it
     is. Returns how the last one ended, and the number of its steps in the track.
@@ -138,29 +143,16 @@ def advance_states(
         if rows[i, STATUS] != DONE:
             ending = int(rows[i, STATUS])
             continue
-        down = steps.down[i]
-        lowered = down and rows[i, DOWN] != LOWERED
-        work.t[1] = steps.dt[i]
+        lowered = steps.down and rows[i, DOWN] != LOWERED
+        work.t[1] = steps.dt
         work.x[1] = steps.finger[i, 0]
         work.y[1] = steps.finger[i, 1]
         # A finger that was raised is lowered where it is to be.
         raised = rows[i, DOWN] == RAISED
         work.x[0] = work.x[1] if raised else rows[i, FINGER]
         work.y[0] = work.y[1] if raised else rows[i, FINGER + 1]
-        action = Action(
-            t=work.t,
-            x=work.x,
-            y=work.y,
-            radius=steps.radius,
-            mu=steps.mu,
-            height=steps.height,
-            cell_x=0.0,
-            cell_y=0.0,
-            force_x=0.0,
-            force_y=0.0,
-            duration=steps.dt[i],
-            lifted=np.inf if down else 0.0,
-        )
+        lifted = np.inf if steps.down else 0.0
+        action = finger_action(work.t, work.x, work.y, steps.radius, steps.mu, steps.height, lifted)
         s = _state_in(rows, i)
         p = _reached(body, ground, action, s, lowered, steps.counts[i], work.roll, track)
         ending = p.ending
@@ -168,7 +160,7 @@ def advance_states(
         _write(rows, i, p.state)
         rows[i, FINGER] = work.x[1]
         rows[i, FINGER + 1] = work.y[1]
-        rows[i, DOWN] = LOWERED if down else RAISED
+        rows[i, DOWN] = LOWERED if steps.down else RAISED
         rows[i, STATUS] = ending
         rows[i, JAMS] += p.jams
         rows[i, TIME] += p.now

@@ -27,15 +27,9 @@ from pushwise.physics.kernels.action import (
 )
 from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.load import Body, Ground, find_load, find_support
+from pushwise.physics.kernels.state import Drive, State, mid_pose, moved, untouched
 from pushwise.physics.kernels.step import StepProblem
-from pushwise.physics.kernels.substep import (
-    Drive,
-    State,
-    advance,
-    mid_pose,
-    moved,
-    step_problem,
-)
+from pushwise.physics.kernels.substep import advance, step_problem
 from pushwise.physics.kernels.tilt import LEVEL, Tilt, tilt_of, tilted
 from pushwise.physics.kernels.track import Track, write_instant
 from pushwise.typing import Array, Flags
@@ -267,13 +261,17 @@ def roll_to(
 
 
 @compiled_part
-def begin(body: Body, action: Action, s: State, track: Track) -> Reached:
-    """Return the start of a rollout, with the object moved out of the finger."""
+def begin(body: Body, action: Action, s: State, lowered: bool, track: Track) -> Reached:
+    """Return the start of a rollout.
+
+    lowered: whether the finger comes down now, so that the object has to be moved out of it. Of one
+    that is in contact already, a gap within the solver's tolerance is not to be mended.
+    """
     now = 0.0
     steps = int(np.int64(0))
     drive = drive_between(action, now, now)
     ending = DONE
-    if drive.finger:
+    if lowered and drive.finger:
         clear, s = moved_out(body, s, drive)
         if not clear:
             ending = STARTED_INSIDE
@@ -287,7 +285,7 @@ def roll_out(
     body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
 ) -> Reached:
     """Simulate from t = 0 and state s until the clock or the object stops."""
-    p = begin(body, action, s, track)
+    p = begin(body, action, s, True, track)
     count = int(np.int64(1))  # a literal would compile what it is passed to once more
     goal = next_goal(body, clock, p.now, count, p.state)
     while p.ending == DONE and goal > p.now:
@@ -297,13 +295,26 @@ def roll_out(
     return p
 
 
+@compiled_part
+def starting(pose: Array, twist: Array) -> State:
+    """Return the state of an untouched object at a pose (3,) with a twist (3,)."""
+    return untouched(pose[0], pose[1], pose[2], twist[0], twist[1], twist[2], 0.0, 0.0)
+
+
 @compiled
 def roll(
-    body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
+    body: Body,
+    ground: Ground,
+    action: Action,
+    pose: Array,
+    twist: Array,
+    clock: Clock,
+    work: Work,
+    track: Track,
 ) -> tuple[int, int]:
-    """Simulate from t = 0 and state s: ``(how it ended, number of steps in the track)``.
+    """Simulate from a pose and a twist, (3,) each: ``(how it ended, number of steps taken)``.
 
     On an ending other than ``DONE`` the last instant is where it happened.
     """
-    p = roll_out(body, ground, action, s, clock, work, track)
+    p = roll_out(body, ground, action, starting(pose, twist), clock, work, track)
     return p.ending, p.steps

@@ -30,7 +30,9 @@ from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.kernels.linear import Symmetric, solve
 from pushwise.typing import Array
 
-SPEED_TOLERANCE = 1e-10  # m/s; Newton's next error is this squared over the stiction speed
+SPEED_TOLERANCE = 1e-10  # m/s; a Newton step as short as this is the last,
+REMAINDER = 1e-11  # m/s; and one that leaves no more than this to go
+BENT = 0.6  # half of the third derivative of |V|, 2 / sqrt(3) over |V|^2 at most
 MAX_NEWTON = 100
 
 
@@ -78,20 +80,22 @@ class Energy(NamedTuple):
     gy: float
     gw: float
     H: Symmetric
+    bend: float  # times the square of a change of all speeds: what H misses of the force at most
 
 
 @compiled_sum
 def friction_energy(vx: float, vy: float, w: float, rx: Array, ry: Array, c: Array) -> Energy:
-    """Return ``sum c |S v|`` at a twist, with its gradient and Hessian."""
+    """Return ``sum c |S v|`` at a twist, with its gradient and Hessian, and how that bends."""
     eps2 = STICTION_SPEED * STICTION_SPEED
-    e = g0 = g1 = g2 = h00 = h01 = h02 = h11 = h12 = h22 = 0.0
+    e = g0 = g1 = g2 = h00 = h01 = h02 = h11 = h12 = h22 = bend = 0.0
     for q in range(rx.size):
         x = rx[q]
         y = ry[q]
         sx = vx - w * y
         sy = vy + w * x
         d2 = sx * sx + sy * sy + eps2
-        inv = 1.0 / np.sqrt(d2)
+        d = np.sqrt(d2)
+        inv = 1.0 / d
         a = c[q] * inv
         fx = a * sx
         fy = a * sy
@@ -100,6 +104,7 @@ def friction_energy(vx: float, vy: float, w: float, rx: Array, ry: Array, c: Arr
         g1 += fy
         g2 += x * fy - y * fx
         k = a * inv * inv
+        bend += k * d
         hxx = k * (sy * sy + eps2)
         hyy = k * (sx * sx + eps2)
         hxy = -k * sx * sy
@@ -112,7 +117,7 @@ def friction_energy(vx: float, vy: float, w: float, rx: Array, ry: Array, c: Arr
         h12 += ty
         h22 += x * ty - y * tx
     H = Symmetric(xx=h00, xy=h01, xw=h02, yy=h11, yw=h12, ww=h22)
-    return Energy(value=e, gx=g0, gy=g1, gw=g2, H=H)
+    return Energy(value=e, gx=g0, gy=g1, gw=g2, H=H, bend=BENT * bend)
 
 
 @compiled_part
@@ -153,7 +158,18 @@ def energy(p: StepProblem, vx: float, vy: float, w: float) -> Energy:
         gy=my - p.iy + dt * gy,
         gw=mw - p.iw + dt * f.gw,
         H=H,
+        bend=dt * f.bend * (max(p.board.xx, p.board.yy) + abs(p.board.xy)) ** 3,
     )
+
+
+@compiled_part
+def converged(b: Energy, size: float, inverse: float) -> bool:
+    """Return whether a Newton step of some size [m/s] is the last one that is needed.
+
+    inverse: a bound on how much speed an impulse makes [1/kg]. What the step leaves over is known
+    beforehand, from how the Hessian bends: it need not be looked at again.
+    """
+    return size <= SPEED_TOLERANCE or b.bend * size * size * inverse <= REMAINDER
 
 
 @compiled_part
@@ -167,13 +183,15 @@ def free_twist(p: StepProblem) -> tuple[bool, float, float, float]:
     vy = p.guess_y
     w = p.guess_w
     b = energy(p, vx, vy, w)
+    # Friction only makes an object harder to move: the bound is that of its mass alone.
+    inverse = 1.0 / p.m + 4.0 * p.reach**2 / (p.J - (p.sx**2 + p.sy**2) / p.m)
     for _ in range(MAX_NEWTON):
         p0, p1, p2 = solve(b.H, -b.gx, -b.gy, -b.gw)
         slope = b.gx * p0 + b.gy * p1 + b.gw * p2
         size = abs(p0) + abs(p1) + abs(p2) * p.reach
         if not size < np.inf:
             return False, vx, vy, w
-        if size <= SPEED_TOLERANCE:
+        if converged(b, size, inverse):
             return True, vx + p0, vy + p1, w + p2
         a = 1.0
         while True:

@@ -12,17 +12,13 @@ origin at that pose. A step from t to t + dt
    found at mid-step does not hold at the end.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pushwise.compilation import compiled_part
 from pushwise.geometry.compiled import (
-    SE2,
     feature_normal,
     nearest_feature,
     rotate,
-    se2,
     unplace,
     unrotate,
 )
@@ -35,6 +31,7 @@ from pushwise.physics.kernels.contact import (
     slip_sign,
 )
 from pushwise.physics.kernels.load import Body
+from pushwise.physics.kernels.state import Drive, State, mid_finger, mid_pose, moved, pose_of
 from pushwise.physics.kernels.step import Board, StepProblem, free_twist
 from pushwise.physics.kernels.wedge import wedge
 from pushwise.typing import Array
@@ -45,65 +42,6 @@ GRAZING = 1e-3  # and how fast, as a share of its speed
 FAILS = 0
 NEARLY = 1
 HOLDS = 2
-
-
-class State(NamedTuple):
-    """Pose, twist, how the finger touched last and with which mean force [N].
-
-    The mean is over a whole time step: over a part of one that is an impact it would be too large.
-    """
-
-    x: float
-    y: float
-    th: float
-    vx: float
-    vy: float
-    w: float
-    mode: int
-    first: int  # outline features touched, -1 for none
-    second: int
-    fx: float
-    fy: float
-    ax: float  # acceleration in the last step, zero if the mode changed: a guess for the next
-    ay: float
-    aw: float
-
-
-class Drive(NamedTuple):
-    """What moves the object during a step: a finger's travel, or a force on a cell."""
-
-    finger: bool
-    ax: float  # finger centre at the start and the end of the step
-    ay: float
-    bx: float
-    by: float
-    radius: float
-    mu: float
-    cell_x: float  # point of the object the force acts on (grid frame)
-    cell_y: float
-    force_x: float
-    force_y: float
-
-
-@compiled_part
-def pose_of(s: State) -> SE2:
-    """Return the pose of a state."""
-    return se2(s.x, s.y, s.th)
-
-
-@compiled_part
-def mid_pose(s: State, dt: float) -> SE2:
-    """Return the pose predicted for the middle of a step."""
-    return se2(s.x + 0.5 * dt * s.vx, s.y + 0.5 * dt * s.vy, s.th + 0.5 * dt * s.w)
-
-
-@compiled_part
-def mid_finger(s: State, drive: Drive, dt: float) -> tuple[float, float]:
-    """Return the finger's centre from the grid origin in the middle of a step, table axes."""
-    return (
-        0.5 * (drive.ax + drive.bx) - s.x - 0.5 * dt * s.vx,
-        0.5 * (drive.ay + drive.by) - s.y - 0.5 * dt * s.vy,
-    )
 
 
 @compiled_part
@@ -141,9 +79,9 @@ def step_problem(
         ux=ux,
         uy=uy,
         uw=s.w,
-        guess_x=ux + dt * s.ax,
-        guess_y=uy + dt * s.ay,
-        guess_w=s.w + dt * s.aw,
+        guess_x=ux + dt * (s.trend.ax + dt * s.trend.jx),
+        guess_y=uy + dt * (s.trend.ay + dt * s.trend.jy),
+        guess_w=s.w + dt * (s.trend.aw + dt * s.trend.jw),
         ix=dt * drive.force_x,
         iy=dt * drive.force_y,
         iw=dt * (px * drive.force_y - py * drive.force_x),
@@ -178,43 +116,6 @@ def contact_at(body: Body, s: State, drive: Drive, dt: float, feature: int) -> C
         ut=-ny * ux + nx * uy,
         curvature=curvature,
         feature=feature,
-    )
-
-
-@compiled_part
-def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
-    """Return the state at the end of a step.
-
-    A touched object moves with the twist found, which is what closes the gap. A free one moves
-    with the mean of the arriving and the leaving twist: exact under constant friction.
-    """
-    dt = p.dt
-    vx = touch.vx
-    vy = touch.vy
-    w = touch.w
-    if touch.mode == SEPARATE:
-        vx = 0.5 * (vx + p.ux)
-        vy = 0.5 * (vy + p.uy)
-        w = 0.5 * (w + p.uw)
-    after = se2(s.x + dt * vx, s.y + dt * vy, s.th + dt * w)
-    same = 1.0 if touch.mode == s.mode else 0.0
-    dx = p.sx / p.m - after.cos * body.cx + after.sin * body.cy
-    dy = p.sy / p.m - after.sin * body.cx - after.cos * body.cy
-    return State(
-        x=after.x,
-        y=after.y,
-        th=s.th + dt * w,
-        vx=touch.vx - touch.w * dy,
-        vy=touch.vy + touch.w * dx,
-        w=touch.w,
-        mode=touch.mode,
-        first=touch.first,
-        second=touch.second,
-        fx=touch.fx / p.span,
-        fy=touch.fy / p.span,
-        ax=same * (touch.vx - p.ux) / dt,
-        ay=same * (touch.vy - p.uy) / dt,
-        aw=same * (touch.w - p.uw) / dt,
     )
 
 

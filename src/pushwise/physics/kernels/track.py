@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled_part
-from pushwise.physics.kernels.substep import State
+from pushwise.physics.kernels.state import State
 from pushwise.typing import Array, Integers
 
 

@@ -21,13 +21,15 @@ from pushwise.physics.kernels.rollout import (
     next_goal,
     rest_load,
     set_up,
+    starting,
     write_step,
 )
+from pushwise.physics.kernels.state import moved
 from pushwise.physics.kernels.step import StepProblem
-from pushwise.physics.kernels.substep import State, moved
 from pushwise.physics.kernels.track import Track, write_instant
 from pushwise.physics.paper.hinge_qp import FAILED
 from pushwise.physics.paper.lagged_step import friction_directions, lagged_twist
+from pushwise.typing import Array
 
 __all__ = ["roll_lagged"]
 
@@ -49,9 +51,17 @@ def _lagged_twist(p: StepProblem) -> tuple[bool, float, float, float]:
 
 @compiled
 def roll_lagged(
-    body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
+    body: Body,
+    ground: Ground,
+    action: Action,
+    pose: Array,
+    twist: Array,
+    clock: Clock,
+    work: Work,
+    track: Track,
 ) -> tuple[int, int]:
-    """Simulate a force on a cell from t = 0 and state s, as `roll` does."""
+    """Simulate a force on a cell from a pose and a twist, (3,) each, as `roll` does."""
+    s = starting(pose, twist)
     room = track.mode.shape[0]
     find_support(body, ground, s.x, s.y, s.th, work.supported)
     ending = DONE if rest_load(body, ground, work) else TIPPED
