@@ -248,6 +248,7 @@ def test_total_friction_follows_from_wrenches(tmp_path: Path) -> None:
     assert row.coefficient == pytest.approx(2.0 / (0.5 * 9.81), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real pushes are not in ../shared/data")
 def test_real_feet_are_found() -> None:
     """Learn from ten real pushes of a block on three feet: far better than an even load."""
