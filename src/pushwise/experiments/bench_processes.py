@@ -109,7 +109,7 @@ def compared(against: Path) -> list[Measurement]:
     ours, theirs = (tuple(map(min, zip(*found, strict=True))) for found in times.values())
     return [
         Measurement.at_least(
-            f"{name}: speed over that of {against}",
+            f"{name}: speed over that of the other version",
             old / new,
             wanted,
             f"{new * 1e3:.2f} ms a push against {old * 1e3:.2f} ms",
