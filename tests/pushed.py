@@ -13,11 +13,17 @@ NOISE = Noise(1e-3, 5e-3)
 SIGMA = np.array([1e-3, 1e-3, 5e-3])  # the same, of a pose
 
 
+EVEN = pw.Prior(friction_spread=0.05)  # what holds for the objects of `pushed`
+
+
 @cache
 def pushed(name: str, seed: int, pushes: int = 10) -> tuple[Thing, tuple[pw.PushRecord, ...]]:
-    """Push an object with random masses at random in the Ideal world; poses alone are seen."""
+    """Push an object at random in the Ideal world; poses alone are seen.
+
+    Its masses are random, its friction is nearly uniform.
+    """
     rng = np.random.default_rng(seed)
-    thing = pw.objects.load(name).sample(rng)
+    thing = pw.objects.load(name).sample(rng, uneven=False)
     world = pw.worlds.Ideal(thing, seed=seed, sensing=pw.worlds.Sensing(NOISE))
     records = []
     pose = np.zeros(3)

@@ -2,12 +2,13 @@
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pushwise as pw
-from pushed import NOISE, SIGMA, pushed
+from pushed import EVEN, NOISE, SIGMA, pushed
 from pushwise.errors import PushwiseError
 from pushwise.identification.holdout import end_distance
 from pushwise.identification.methods.registry import METHODS
@@ -74,7 +75,7 @@ def test_five_pushes_predict_five_others(name: str, seed: int) -> None:
     """Predict unseen pushes to 6 mm, from trajectories and from ends, and know the doubt."""
     thing, records = pushed(name, seed)
     for learn in (records[:5], ends(records[:5])):
-        found = pw.identify(thing.grid, learn)
+        found = pw.identify(thing.grid, learn, prior=EVEN)
         assert end_distance(found.model, records[5:], found.finger) <= 6e-3
         distance, deviations = off_centre(found, thing)
         assert distance < 0.01
@@ -99,7 +100,7 @@ def test_the_region_of_the_centre_of_mass_holds_the_truth() -> None:
     inside = []
     for seed in range(20):
         thing, records = pushed(names[seed % 4], 200 + seed, 3)
-        found = pw.identify(thing.grid, ends(records))
+        found = pw.identify(thing.grid, ends(records), prior=EVEN)
         inside.append(off_centre(found, thing)[1] < 2.4477)
     assert 0.8 <= np.mean(inside) <= 1.0
 
@@ -148,7 +149,7 @@ def test_slow_pushes_with_any_friction_leave_the_centre_of_mass_open(name: str, 
     found = pw.identify(thing.grid, records[:5], prior=UNBOUNDED)
     assert found.statements()[0].startswith("centre of mass not determined")
     assert found.statements()[1].startswith("total mass not determined")
-    bounded = pw.identify(thing.grid, records[:5])
+    bounded = pw.identify(thing.grid, records[:5], prior=EVEN)
     assert bounded.statements()[0].startswith("centre of mass at")
     assert bounded.belief.total_mass_std is None
 
@@ -189,10 +190,10 @@ def test_a_wrong_pose_is_named_and_counts_little(
     """
     thing, records = pushed(name, 3)
     for learn in (list(records[:5]), ends(records[:5])):
-        centre = pw.identify(thing.grid, learn).model.centre_of_mass
-        without = pw.identify(thing.grid, [*learn[:2], *learn[3:]])
+        centre = pw.identify(thing.grid, learn, prior=EVEN).model.centre_of_mass
+        without = pw.identify(thing.grid, [*learn[:2], *learn[3:]], prior=EVEN)
         learn[2] = moved(learn[2], 1, wrong)
-        found = pw.identify(thing.grid, learn)
+        found = pw.identify(thing.grid, learn, prior=EVEN)
         assert np.hypot(*(found.model.centre_of_mass - centre)) <= 5e-3
         assert np.hypot(*(found.model.centre_of_mass - without.model.centre_of_mass)) <= 2e-3
         np.testing.assert_allclose(
@@ -247,7 +248,7 @@ def test_every_method_keeps_its_budget_and_repeats_itself(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("prior", "left"), [(pw.Prior(), 0.9), (pw.Prior(tip_doubt=2e-3, frame_doubt=1e-3), 0.95)]
+    ("prior", "left"), [(EVEN, 0.9), (replace(EVEN, tip_doubt=2e-3, frame_doubt=1e-3), 0.95)]
 )
 def test_the_next_push_is_one_that_tells_something(prior: pw.Prior, left: float) -> None:
     """Rank a push at the far end above one that misses; a miss leaves the doubt as it is.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushed import NOISE, SIGMA
+from pushed import EVEN, NOISE, SIGMA
 from pushwise.errors import PushwiseError
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.holdout import end_distance
@@ -50,16 +50,16 @@ def bent_pushes(rng: np.random.Generator, thing: Thing, count: int) -> list[pw.P
 def test_bent_pushes_predict_others(tmp_path: Path) -> None:
     """Learn from paths with bends and stops as well as from straight ones, also through a log."""
     rng = np.random.default_rng(7)
-    thing = pw.objects.load("hammer").sample(rng)
+    thing = pw.objects.load("hammer").sample(rng, uneven=False)
     records = bent_pushes(rng, thing, 10)
-    found = pw.identify(thing.grid, records[:5])
+    found = pw.identify(thing.grid, records[:5], prior=EVEN)
     assert found.outliers == ()
     error = end_distance(found.model, records[5:], found.finger)
     assert error <= 6e-3
     off = found.model.centre_of_mass - thing.model.centre_of_mass
     assert np.hypot(*off) < 0.01
     pw.PushLog(tuple(records[:5]), thing.grid, FINGER.radius, NOISE).save(tmp_path / "log.csv")
-    again = pw.identify(thing.grid, pw.PushLog.load(tmp_path / "log.csv"))
+    again = pw.identify(thing.grid, pw.PushLog.load(tmp_path / "log.csv"), prior=EVEN)
     # Bends between two samples are lost.
     assert end_distance(again.model, records[5:], again.finger) <= error + 2e-3
     candidates = [r.push for r in records[5:] if isinstance(r.push, pw.Push)]

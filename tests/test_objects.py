@@ -74,7 +74,17 @@ def test_sample_changes_the_truth_and_not_the_shape() -> None:
     assert not np.allclose(other.mass, hammer.mass)
     for drawn, sampled in zip(hammer.parts, other.parts, strict=True):
         assert drawn.mass / 1.6 <= sampled.mass <= drawn.mass * 1.6
-        assert drawn.friction / 1.4 <= sampled.friction <= drawn.friction * 1.4
+        change = sampled.friction / drawn.friction
+        assert 1.0 / (1.4 * 3.0**0.5) <= change <= 1.4 * 3.0**0.5
+    spread = []
+    for uneven in (False, True):
+        things = [hammer.sample(np.random.default_rng(k), uneven=uneven) for k in range(50)]
+        ratios = [
+            np.array([p.friction for p in thing.parts]) / [p.friction for p in hammer.parts]
+            for thing in things
+        ]
+        spread.append(max(ratio.max() / ratio.min() for ratio in ratios))
+    assert 1.1 < spread[0] <= 1.08**2 and 2.0 < spread[1] <= 3.0
     again = hammer.sample(np.random.default_rng(1))
     assert again.mass.tolist() == other.mass.tolist()
     assert hammer.mass.sum() == pytest.approx(0.61)

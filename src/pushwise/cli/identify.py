@@ -65,7 +65,10 @@ class IdentifyCommand:
     ] = 0.0
     friction_spread: Annotated[
         float | None,
-        typer.Option(help="Relative variation of friction over the object; by default 0.05."),
+        typer.Option(
+            help="Relative variation of friction over the object, by default 0.5; 0.05 for an "
+            "object of one material."
+        ),
     ] = None
     unbounded_friction: Annotated[
         bool, flag("--unbounded-friction", "Let friction vary without a bound.")

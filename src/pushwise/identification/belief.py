@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -18,7 +18,31 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from pushwise.identification.posterior import Posterior
 
-__all__ = ["Belief", "checked_belief"]
+__all__ = ["Belief", "CentreError", "centre_error", "checked_belief"]
+
+
+class CentreError(NamedTuple):
+    """Standard errors of a centre of mass: how they are told everywhere."""
+
+    along: float
+    """In the direction in which it is known worst [m]."""
+    across: float
+    """Across that direction [m]."""
+    angle: float
+    """Of that direction in the grid frame [rad], from 0 to pi."""
+
+    def __str__(self) -> str:
+        """Return both in words."""
+        degrees = round(np.degrees(self.angle)) % 180
+        along, across = 1e3 * self.along, 1e3 * self.across
+        return f"{along:.1f} mm along {degrees} degrees and {across:.1f} mm across"
+
+
+def centre_error(covariance: Array) -> CentreError:
+    """Return the standard errors of a centre of mass with a covariance [m^2], shape (2, 2)."""
+    values, axes = np.linalg.eigh(covariance)
+    across, along = np.sqrt(np.maximum(values, 0.0)).tolist()
+    return CentreError(along, across, float(np.arctan2(axes[1, 1], axes[0, 1]) % np.pi))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ import numpy as np
 
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.identification.calibration import NUISANCES
+from pushwise.identification.free_slide import free_slide
 from pushwise.identification.methods.registry import METHODS, Method, method_named
 from pushwise.identification.methods.task import (
     SearchOptions,
@@ -83,7 +84,7 @@ def identify(
     if finger is None and isinstance(records, PushLog) and records.finger_radius is not None:
         finger = Finger(records.finger_radius)
     finger = finger or Finger()
-    records = list(records)
+    records = [free_slide(grid, record, finger.radius) or record for record in records]
     problem = _usable(Problem(grid, records, finger, prior, physics), chosen)
     counter = SimulationCounter()
     total = round(search.budget) if chosen.needs_budget else None
@@ -122,13 +123,12 @@ def average(found: Sequence[Identification]) -> Identification:
     from the prior of the first one.
     """
     problem = found[0].posterior.problem
-    n = problem.grid.n_cells
     loads = [one.model.mass * one.model.friction for one in found]
     share = np.mean([load / load.sum() for load in loads], axis=0)
     total = found[0].model.total_mass
     u = problem.unknowns_of(ObjectModel(problem.grid, total * share, problem.prior.friction))
     ends = [one.posterior.refined.u for one in found]
-    u[2 * n] = np.mean([end[2 * n] for end in ends])
+    u[problem.order.finger] = np.mean([end[problem.order.finger] for end in ends])
     if problem.calibrates:
         u[-NUISANCES:] = np.mean([end[-NUISANCES:] for end in ends], axis=0)
     simulations = sum(one.simulations for one in found)

@@ -1,97 +1,130 @@
-"""Which push to make next: the one that reveals most about the centre of mass."""
+"""Which push to make next: the one that reveals most, a slow push or a flick."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array
+from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.identification.belief import Belief, checked_belief
-from pushwise.identification.calibration import NUISANCES
+from pushwise.identification.free_slide import free_slide
 from pushwise.identification.noise import whitened
+from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
+from pushwise.identification.record_quality import is_flick
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
 from pushwise.records.record import PushRecord
+from pushwise.typing import Array
 
 __all__ = ["RankedPush", "next_push"]
 
-SAMPLES = 20  # poses that would be observed of a push
+SAMPLES = 20  # poses that would be observed of a slow push
 
 
 class RankedPush(NamedTuple):
-    """A push, and how well the centre of mass would be known after it."""
+    """A push, and what would be believed after it."""
 
     push: Push
     centre_std: float
     """Root of the sum of the variances of the centre of mass [m]."""
+    risk: float
+    """What `next_push` was asked to rank by; by default the same as `centre_std`."""
 
 
 def next_push(
-    belief: Belief, candidates: Sequence[Push], pose: ArrayLike = (0.0, 0.0, 0.0)
+    belief: Belief,
+    candidates: Sequence[Push],
+    pose: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    risk: Callable[[Belief], float] | None = None,
+    rate: float = 60.0,
 ) -> list[RankedPush]:
-    """Rank pushes by what they would reveal about the centre of mass, most informative first.
+    """Rank pushes and flicks by what they would reveal, most informative first.
 
-    Each push is simulated with the most probable model. Its Jacobian shows how the posterior would
-    shrink, to first order whatever the outcome. Pushes that cannot be simulated are left out.
+    Each one is simulated with the most probable model. Its Jacobian shows how the posterior would
+    shrink, to first order whatever the outcome. Those that cannot be simulated are left out, and
+    flicks after which the object does not slide freely.
 
     Args:
         belief: What is known so far, as `identify` found it.
         candidates: The pushes to choose from.
         pose: Pose of the object before the push [m, m, rad], shape (3,).
+        risk: What to make small, given what would be believed after a push that goes as predicted:
+            the `fall_probability` of `planning.stability.Balance(after, table)` at a goal, for
+            instance. By default the uncertainty of the centre of mass.
+        rate: How many poses are measured in a second during flicks [Hz].
 
     """
     if not candidates:
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
-    start = finite_array("pose", pose, (3,))
+    start, hertz = finite_array("pose", pose, (3,)), positive_number("rate", rate)
     posterior = checked_belief(belief).posterior
     if posterior is None:
         raise PushwiseError(
             "next_push needs a belief with a posterior, as identify returns it; one from a file "
             "or a certain one has none."
         )
-    # All unknowns except the starts of the pushes made; a set-up in doubt comes last.
-    first = 2 * belief.model.grid.n_cells + 1
-    setup = NUISANCES if posterior.problem.calibrates else 0
-    known = np.r_[:first, posterior.problem.unknowns - setup : posterior.problem.unknowns]
-    here = np.r_[:first, first + 3 : first + 3 + setup]  # the same, of the new push alone
-    D = posterior.centre_rows[:, known]
     ranked = []
     for push in candidates:
-        t = np.linspace(0.0, push.duration, SAMPLES + 1)
-        try:
-            path = simulate(
-                belief.model,
-                push,
-                start,
-                finger=belief.finger,
-                until=push.duration,
-                physics=posterior.problem.physics,
-            )
-            problem = Problem(
-                belief.model.grid,
-                [PushRecord(push, t, path.pose_at(t))],
-                posterior.problem.finger,
-                posterior.problem.prior,
-                posterior.problem.physics,
-            )
-            u = np.zeros(problem.unknowns)
-            u[here] = posterior.refined.u[known]
-            errors = posterior.refined.errors
-            fit = problem.fit(u, errors.sigma)
-            J = whitened(problem.shares, fit.residual, fit.jacobian, errors)[1]
-            J = J.reshape(-1, problem.unknowns)
-        except SimulationError:
+        record = _expected(belief, posterior, push, start, hertz)
+        after = None if record is None else _covariance_after(posterior, record)
+        if after is None:
             continue
-        # The new start is one more unknown, known as well as any observed pose.
-        wide = np.eye(problem.unknowns)
-        wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
-        seen = J @ wide @ J.T + np.eye(len(J))
-        gain = wide @ J.T @ np.linalg.solve(seen, J @ wide)
-        after = D @ (wide - gain)[np.ix_(here, here)] @ D.T
-        ranked.append(RankedPush(push, float(np.sqrt(np.trace(after)))))
-    return sorted(ranked, key=lambda r: r.centre_std)
+        std = float(np.sqrt(np.trace(after)))
+        known = replace(belief, centre_covariance=after, posterior=None)
+        ranked.append(RankedPush(push, std, std if risk is None else risk(known)))
+    return sorted(ranked, key=lambda r: (r.risk, r.centre_std))
+
+
+def _expected(
+    belief: Belief, posterior: Posterior, push: Push, start: Array, rate: float
+) -> PushRecord | None:
+    """Return what would be measured of a push from a pose (3,); None where that is of no use."""
+    flick = is_flick(push)
+    try:
+        path = simulate(
+            belief.model,
+            push,
+            start,
+            finger=belief.finger,
+            until=None if flick else push.duration,
+            physics=posterior.problem.physics,
+        )
+    except SimulationError:
+        return None
+    if not flick:
+        t = np.linspace(0.0, push.duration, SAMPLES + 1)
+        return PushRecord(push, t, path.pose_at(t))
+    t = np.arange(0.0, path.t[-1], 1.0 / rate)
+    return free_slide(belief.model.grid, PushRecord(push, t, path.pose_at(t)), belief.finger.radius)
+
+
+def _covariance_after(posterior: Posterior, record: PushRecord) -> Array | None:
+    """Return the covariance (2, 2) of the centre of mass [m^2] once a record is known, too."""
+    before, errors = posterior.problem, posterior.refined.errors
+    problem = Problem(before.grid, [record], before.finger, before.prior, before.physics)
+    # All unknowns except the starts of the pushes made; a set-up in doubt comes last.
+    known, here = (np.r_[order.of_object, order.setup] for order in (before.order, problem.order))
+    u = np.zeros(problem.unknowns)
+    u[here] = posterior.refined.u[known]
+    try:
+        fit = problem.fit(u, errors.sigma)
+    except SimulationError:
+        return None
+    J = whitened(problem.shares, fit.residual, fit.jacobian, errors)[1]
+    J = J.reshape(-1, problem.unknowns)
+    # The new start is one more unknown, known as well as any observed pose.
+    wide = np.eye(problem.unknowns)
+    wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
+    D = np.zeros((2, problem.unknowns))
+    D[:, here] = posterior.centre_rows[:, known]
+    seen = J @ wide @ J.T + np.eye(len(J))
+    gain = J @ wide @ D.T
+    after: Array = D @ wide @ D.T - gain.T @ np.linalg.solve(seen, gain)
+    return 0.5 * (after + after.T)

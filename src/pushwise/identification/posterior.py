@@ -18,7 +18,6 @@ from pushwise.identification.objective import (
     centre_off,
     weights,
 )
-from pushwise.identification.prior import smooth_pattern
 from pushwise.identification.problem import Problem
 from pushwise.physics.constants import GRAVITY
 from pushwise.typing import Array
@@ -119,16 +118,23 @@ class Posterior:
         return rows
 
     @cached_property
-    def centre_std_of_friction(self) -> float:
-        """Error of the centre of mass [m] that friction varying by 100 % would cause.
+    def centre_covariance_of_even_friction(self) -> Array:
+        """Covariance of the centre of mass [m^2] if the pattern of friction were known, (2, 2).
 
-        Pushes show weight times friction. If friction varies by a share s over the object, the
-        centre of mass is off by about s times this, however many pushes there are.
+        Slow pushes show weight times friction. What is missing to `centre_of_mass_covariance` is
+        due to the belief about how friction varies, however many slow pushes there are.
         """
-        model = self.problem.model(self.refined.u)
-        rows = centre_by_log_mass(model)
-        pattern = smooth_pattern(model.grid)
-        return float(np.sqrt(np.trace(rows @ pattern @ rows.T)))
+        friction = self.problem.order.frictions
+        rest = np.delete(np.arange(self.problem.unknowns), np.r_[friction])
+        D = self.centre_rows[:, rest]
+        known: Array = D @ np.linalg.solve(self.refined.information[np.ix_(rest, rest)], D.T)
+        return known
+
+    @property
+    def centre_assumed(self) -> float:
+        """Share of the variance of the centre of mass that is due to friction that may vary."""
+        known = np.trace(self.centre_covariance_of_even_friction)
+        return 1.0 - float(known / np.trace(self.centre_of_mass_covariance))
 
     @cached_property
     def total_mass_log_std(self) -> tuple[float, float]:

@@ -50,12 +50,14 @@ class Prior:
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
     """Uncertainty of the common level of friction."""
-    friction_spread: float | None = 0.05
+    friction_spread: float | None = 0.5
     """How much friction varies over the object; None if nothing is believed about it.
 
     Slow pushes show only the product of weight and friction. It is this number that separates the
     two, and so ties the centre of mass to the centre of friction.
     """
+    gyration_doubt: float = 0.2
+    """Uncertainty of the radius of gyration, relative to that of what the cells carry."""
     finger_doubt: float = 0.5
     """Uncertainty of the given friction of the finger."""
     radius_doubt: float = 0.0
@@ -85,6 +87,7 @@ class Prior:
             "centre_doubt",
             "friction",
             "friction_doubt",
+            "gyration_doubt",
             "finger_doubt",
             "mass_length",
         ):

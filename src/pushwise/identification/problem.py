@@ -3,11 +3,18 @@
 Unknowns are measured in standard deviations of the prior, whose centre is u = 0:
 
     log m = log(m0 / n) + A u_m        log mu = log(mu0) + B u_mu
-    log mu_f = log(mu_f0) + doubt u_f      start of push p = observed + sigma u_p
+    log mu_f = log(mu_f0) + doubt u_f      log k = log(k_m) + doubt u_k
+    start of push p = observed + sigma u_p
     calibration and log r = doubts u_s     (last, and only where the prior doubts them)
 
-The starting poses are unknowns because they are observed no better than any other pose. Residuals
-are predicted minus observed poses of whole simulated pushes, from the start to the last sample.
+Here m_i is what cell i *carries*, as a mass: statics puts the centroid of the m_i under the centre
+of mass, whether cells carry their own weight, lie on a stiff bed or on feet. Motion depends on them
+through the friction loads mu_i m_i g, the total mass, the centre of mass and the radius of gyration
+k, which is that of the m_i up to a factor, because what a cell carries need not be what it weighs.
+
+The starting poses are unknowns because they are observed no better than any other pose, and so are
+the starting twists of free slides (`free_slide`). Residuals are predicted minus observed poses of
+whole simulated pushes, from the start to the last sample.
 """
 
 from __future__ import annotations
@@ -20,11 +27,13 @@ import numpy as np
 
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.free_slide import TWIST_DOUBT, is_free
+from pushwise.identification.object_rows import fill_object_rows
 from pushwise.identification.observations import Fit, Touches, at_samples, mean_force
 from pushwise.identification.prior import Prior
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
-from pushwise.physics.constants import GRAVITY
+from pushwise.identification.unknowns import Unknowns
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.prepared import EXTRA, MOMENTS, START, clock_of
 from pushwise.physics.push import Finger, Push
@@ -103,10 +112,15 @@ class Problem:
         return Touches(self.grid, used, self.finger.radius, starts=self.prior.touching)
 
     @cached_property
+    def order(self) -> Unknowns:
+        """Where the unknowns are in u."""
+        free = tuple(is_free(record) for record in self.records)
+        return Unknowns(self.grid.n_cells, free, self.calibrates)
+
+    @property
     def unknowns(self) -> int:
         """Number of unknowns."""
-        setup = NUISANCES if self.calibrates else 0
-        return 2 * self.grid.n_cells + 1 + 3 * len(self.records) + setup
+        return self.order.count
 
     @cached_property
     def owner(self) -> Integers:
@@ -167,7 +181,7 @@ class Problem:
 
     def finger_at(self, u: Array) -> Finger:
         """Return the finger with the friction and the radius at u."""
-        friction = self.finger.friction * np.exp(self.prior.finger_doubt * u[2 * self.grid.n_cells])
+        friction = self.finger.friction * np.exp(self.prior.finger_doubt * u[self.order.finger])
         radius = self.finger.radius
         if self.calibrates:
             radius *= float(np.exp(self.doubts[7] * u[-1]))
@@ -182,12 +196,12 @@ class Problem:
 
     def believed(self, u: Array) -> Believed:
         """Return model, finger and set-up at u."""
-        return Believed(self.model(u), self.finger_at(u), self.calibration_at(u))
+        gyration = float(np.exp(self.prior.gyration_doubt * u[self.order.gyration]))
+        return Believed(self.model(u), self.finger_at(u), self.calibration_at(u), gyration)
 
-    def start_at(self, u: Array, i: int) -> Array:
-        """Return the part of u that is the start of push i, a view of shape (3,)."""
-        first = 2 * self.grid.n_cells + 1 + 3 * i
-        return u[first : first + 3]
+    def start_scale(self, i: int, sigma: Array) -> Array:
+        """Return how much a unit of the start of push i is [m, m, rad, ...], shape (3,) or (6,)."""
+        return np.append(sigma, TWIST_DOUBT) if self.order.free[i] else sigma
 
     def fit(self, u: Array, start_sigma: Array) -> Fit:
         """Simulate all pushes and compare them with what was observed.
@@ -203,7 +217,7 @@ class Problem:
             if i in self.unused:
                 parts.append(self._zeros(i))
                 continue
-            offset = start_sigma * self.start_at(u, i)
+            offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
             parts.append(self._fit_one(i, believed, offset, start_sigma, jacobian=True))
         pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
         gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
@@ -233,7 +247,8 @@ class Problem:
         """
         believed, found = self.believed(u), {}
         for i, record in enumerate(self.records):
-            name, offset = record.called(i), start_sigma * self.start_at(u, i)
+            name = record.called(i)
+            offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
             why = flaw_of(self.grid, record, self.finger, name)
             try:
                 if not why:
@@ -262,7 +277,8 @@ class Problem:
         Args:
             i: Index of the record.
             believed: Object, finger and set-up.
-            offset: True minus observed starting pose [m, m, rad], shape (3,).
+            offset: True minus observed starting pose [m, m, rad], shape (3,), or pose and twist,
+                shape (6,).
 
         """
         return self._fit_one(i, believed, offset, np.ones(3), jacobian=False)[0]
@@ -272,7 +288,7 @@ class Problem:
     ) -> tuple[Array, Array, Array, Array]:
         """Return pose residuals and Jacobian, force residuals and Jacobian of one record."""
         record = self.records[i]
-        model, finger, calibration = believed
+        model, finger, calibration, gyration = believed
         begin = start_of(record, record.called(i), believed, offset, self.physics)
         prepared, action = begin.prepared, begin.action
         t = record.t[1:] - record.t[0]
@@ -291,10 +307,14 @@ class Problem:
         n = self.grid.n_cells
         J = prepared.jacobian(action, track, n, impulse=len(force) > 0)
         into = np.zeros((n + EXTRA, self.unknowns))
-        self._chain(into, model, finger)
-        first = 2 * n + 1 + 3 * i
-        start = slice(n + START, n + START + 3)
-        into[start, first : first + 3] = np.diag(start_sigma)
+        fill_object_rows(into, self, model, finger, gyration)
+        mine = self.order.starts[i]
+        scale = self.start_scale(i, start_sigma)
+        pose, moving = slice(mine.start, mine.start + 3), slice(mine.start + 3, mine.stop)
+        start, thrown = slice(n + START, n + START + 3), slice(n + START + 3, n + START + 6)
+        into[start, pose] = np.diag(start_sigma)
+        if self.order.free[i]:
+            into[thrown, moving] = np.diag(scale[3:])
         chain = None
         if calibration is not None:
             chain = calibration.chain(
@@ -303,13 +323,15 @@ class Problem:
                 begin.clear,
                 predicted,
                 finger.radius,
-                float(record.twist[2]),
+                float(begin.twist[2]),
             )
-            into[start, first : first + 3] = chain.by_tracked * start_sigma
+            into[start, pose] = chain.by_tracked * start_sigma
             into[start, -NUISANCES:] = chain.by_setup * self.doubts
-            moving = slice(n + START + 3, n + START + 6)
-            into[moving, first : first + 3] = chain.twist_by_tracked * start_sigma
-            into[moving, -NUISANCES:] = chain.twist_by_setup * self.doubts
+            into[thrown, pose] = chain.twist_by_tracked * start_sigma
+            into[thrown, -NUISANCES:] = chain.twist_by_setup * self.doubts
+            if self.order.free[i]:
+                by_twist = [calibration.twist(begin.tracked, row) for row in np.eye(3)]
+                into[thrown, moving] = np.transpose(by_twist) * scale[3:]
             into[n + MOMENTS + 1, -1] = finger.radius * self.doubts[-1]
         J_pose = at_samples(J.pose, track, t) @ into
         if chain is not None:
@@ -319,17 +341,3 @@ class Problem:
         if len(force):
             J_force = mean_force(J.impulse, track, t)[self.steady[i]] @ into
         return residual, J_pose, force, J_force
-
-    def _chain(self, into: Array, model: ObjectModel, finger: Finger) -> None:
-        """Fill in ``dz / du`` except for the starts; z are the parameters of the Jacobian."""
-        n = self.grid.n_cells
-        load = model.friction * model.mass * GRAVITY
-        arm = self.grid.centres - model.centre_of_mass
-        square = np.sum(self.grid.centres**2, axis=1) + self.grid.cell_size**2 / 6.0
-        into[:n, :n] = load[:, None] * self.mass_factor
-        into[:n, n : 2 * n] = load[:, None] * self.friction_factor
-        # d(m, cx, cy, J) / d(log m_i)
-        share = model.mass / model.total_mass
-        moments = np.stack([model.mass, share * arm[:, 0], share * arm[:, 1], model.mass * square])
-        into[n : n + MOMENTS, :n] = moments @ self.mass_factor
-        into[n + MOMENTS, 2 * n] = finger.friction * self.prior.finger_doubt

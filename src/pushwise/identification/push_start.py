@@ -34,6 +34,8 @@ class Believed(NamedTuple):
     finger: Finger
     calibration: Calibration | None
     """Errors of the set-up, if any."""
+    gyration: float = 1.0
+    """Radius of gyration, relative to that of the model."""
 
 
 class PushStart(NamedTuple):
@@ -55,14 +57,17 @@ def start_of(
         record: The push.
         name: What an error calls it.
         believed: Object, finger and set-up.
-        offset: True minus observed starting pose [m, m, rad], shape (3,).
+        offset: True minus observed starting pose [m, m, rad], shape (3,); of a free slide pose and
+            twist, shape (6,).
         physics: How pushes are simulated.
 
     """
-    model, finger, calibration = believed
-    prepared = PreparedObject.of(model, None, physics)
-    pose = tracked = record.pose[0] + offset
+    model, finger, calibration, gyration = believed
+    prepared = PreparedObject.of(model, None, physics).with_gyration(gyration)
+    pose = tracked = record.pose[0] + offset[:3]
     push, twist, deepest, touching = record.push, record.twist, None, False
+    if len(offset) > 3:
+        twist = twist + offset[3:]
     if calibration is not None:
         push, pose = calibration.push(push), calibration.pose(tracked)
         twist = calibration.twist(tracked, twist)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pushwise.checks import counted
-from pushwise.identification.belief import Belief
+from pushwise.identification.belief import Belief, centre_error
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.methods.registry import METHODS
 from pushwise.identification.posterior import Posterior
@@ -105,8 +105,8 @@ class Identification:
             f"{self.simulations} simulations, {self.seconds:.2f} s",
             f"mean distance between predicted and observed ends: "
             f"{1e3 * self.history[-1].error:.1f} mm",
-            f"the pushes determine {self.posterior.determined} of "
-            f"{2 * self.model.grid.n_cells} directions of mass and friction",
+            f"the pushes determine {self.posterior.determined} of the "
+            f"{self.model.grid.n_cells + 4} numbers that motion can show",
             *self.statements(),
         ]
         return "\n".join(lines)
@@ -123,6 +123,9 @@ class Identification:
             "error": self.history[-1].error,
             "centre_of_mass": self.model.centre_of_mass.tolist(),
             "centre_of_mass_covariance": self.posterior.centre_of_mass_covariance.tolist(),
+            "centre_of_mass_error": centre_error(
+                self.posterior.centre_of_mass_covariance
+            )._asdict(),
             "centre_of_mass_stated": self.posterior.problem.prior.centre,
             "total_mass": None if total_mass_std is None else self.model.total_mass,
             "total_mass_std": total_mass_std,

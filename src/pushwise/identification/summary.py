@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from pushwise.identification.belief import centre_error
+from pushwise.identification.free_slide import is_free
 from pushwise.identification.objective import centre_off
 from pushwise.identification.posterior import Posterior
+from pushwise.identification.prior import Prior
 from pushwise.identification.record_quality import contradicts, jumps
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.push import ForcePush, Push
+from pushwise.physics.push import Push
 from pushwise.typing import Integers
 
 __all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
 
 
 UNKNOWN = 0.3  # an uncertainty reduced by less than this share counts as not determined
-COARSE = 0.05  # of the object's length: a centre of mass with a larger error is not determined
-# The same where nothing is believed about friction. Slow pushes then leave 1.7 % and more, given
-# the prior of the masses, and fast ones at most 0.9 % (nine objects, three draws each).
-FINE = 0.012
+COARSE = 0.05  # of the object's length: a centre of mass with a larger error is known roughly
+ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction, that is said
 # What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
 # yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %.
 COASTS = 5e-3  # m
@@ -64,31 +65,40 @@ def outliers(posterior: Posterior) -> dict[int, str]:
 
 
 def _centre(posterior: Posterior) -> str:
-    values, axes = np.linalg.eigh(posterior.centre_of_mass_covariance)
-    size = np.sqrt(values)
-    model = posterior.problem.model(posterior.refined.u)
-    x, y = 1e3 * model.centre_of_mass
-    angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1])) % 180.0
-    varies = posterior.problem.prior.friction_spread
-    length = float(np.ptp(posterior.problem.grid.outline, axis=0).max())
-    error = (
-        f"standard error {1e3 * size[1]:.1f} mm along {angle:.0f} degrees and "
-        f"{1e3 * size[0]:.1f} mm across"
-    )
-    if size[1] > length * (FINE if varies is None else COARSE):
-        return (
-            f"centre of mass not determined: at ({x:.1f}, {y:.1f}) mm, {error}; "
-            "bound the variation of friction, push faster, or measure forces."
-        )
-    if posterior.problem.prior.centre is not None:
-        return _stated_centre(posterior, f"({x:.1f}, {y:.1f}) mm, {error}")
-    known = f"centre of mass at ({x:.1f}, {y:.1f}) mm, {error}"
-    if varies is None:
-        return f"{known}."
-    more = 1e2 * posterior.centre_std_of_friction
+    error = centre_error(posterior.centre_of_mass_covariance)
+    x, y = 1e3 * posterior.problem.model(posterior.refined.u).centre_of_mass
+    place = f"({x:.1f}, {y:.1f}) mm, standard error {error}"
+    rough = error.along > COARSE * float(np.ptp(posterior.problem.grid.outline, axis=0).max())
+    if posterior.problem.prior.centre is not None and not rough:
+        return _stated_centre(posterior, place)
+    anything = posterior.problem.prior.friction_spread is None and _rests_on_friction(posterior)
+    if anything or posterior.centre_learned < UNKNOWN:
+        known = f"centre of mass not determined: at {place}"
+    elif rough:
+        known = f"centre of mass known roughly: at {place}"
+    else:
+        known = f"centre of mass at {place}"
+    return f"{known}{_believed_of_friction(posterior)}."
+
+
+def _rests_on_friction(posterior: Posterior) -> bool:
+    """Return whether most of the doubt about the centre of mass is that about friction."""
+    return posterior.centre_assumed >= ASSUMED
+
+
+def _believed_of_friction(posterior: Posterior) -> str:
+    """Return how far a centre of mass rests on what is believed of friction, as a clause."""
+    spread = posterior.problem.prior.friction_spread
+    if not _rests_on_friction(posterior):
+        return ""
+    if spread is None:
+        return ", because nothing is believed of how friction varies; flick the object"
+    verb = "assumed" if spread == Prior().friction_spread else "stated"
+    even = centre_error(posterior.centre_covariance_of_even_friction).along
+    more = "more flicks" if any(posterior.problem.order.free) else "flicks"
     return (
-        f"{known}, if friction varies by no more than {varies:.0%} over the object "
-        f"(each 10% adds an uncertainty of {more:.1f} mm)."
+        f", for friction that is {verb} to vary by {spread:.0%} over the object "
+        f"({1e3 * even:.1f} mm if it were known not to vary); {more} would tell"
     )
 
 
@@ -125,9 +135,11 @@ def _coasting(posterior: Posterior) -> float:
     speed = 0.0
     for i in posterior.problem.used:
         record = posterior.problem.records[i]
-        if isinstance(record.push, ForcePush):
+        speed = max(speed, float(np.hypot(*record.twist[:2])))
+        if isinstance(record.push, Push):
+            speed = max(speed, _fastest(record.push))
+        elif not is_free(record):
             return np.inf  # a given force accelerates the mass directly
-        speed = max(speed, _fastest(record.push), float(np.hypot(*record.twist[:2])))
     return speed**2 / (2.0 * friction * GRAVITY)
 
 

@@ -31,9 +31,10 @@ names: tuple[str, ...] = tuple(DRAWINGS)
 # simulated part masses differ by factors of 1.1 to 1.9 within one object.
 _MASS_FACTOR = 1.6
 _FRICTION_FACTOR = 1.4
-# Parts of one object have similar friction: up to 8 % more or less is a standard deviation of 5 %,
-# as in `Prior.friction_spread`. Otherwise slow pushes cannot determine the mass distribution.
-_PART_FRICTION_FACTOR = 1.08
+# Rubber grips and steel heads: the frictions of two parts differ by up to a factor of 3. Parts of
+# one material differ by up to 8 % each way, a standard deviation of 5 %.
+_UNEVEN_FACTOR = 3.0**0.5
+_EVEN_FACTOR = 1.08
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +93,25 @@ class Thing:
         total = mass.sum(axis=0)
         return ObjectModel(self.grid, mass=total, friction=part_friction @ mass / total)
 
-    def sample(self, rng: np.random.Generator) -> Thing:
+    def sample(self, rng: np.random.Generator, *, uneven: bool = True) -> Thing:
         """Return the same object with part masses and frictions drawn around the given ones.
 
-        Masses vary by a factor of up to 1.6 each way. Frictions vary by a common factor of up to
-        1.4, and by up to 8 % from part to part.
+        Masses vary by a factor of up to 1.6 each way, frictions by a common factor of up to 1.4,
+        and in addition from part to part; all are log-uniform.
+
+        Args:
+            rng: Source of randomness.
+            uneven: Whether parts differ in friction by up to a factor of 3, or only by 8 % each
+                way.
+
         """
+        factor = _UNEVEN_FACTOR if uneven else _EVEN_FACTOR
         common = _FRICTION_FACTOR ** rng.uniform(-1.0, 1.0)
         parts = tuple(
             replace(
                 part,
                 mass=part.mass * _MASS_FACTOR ** rng.uniform(-1.0, 1.0),
-                friction=part.friction * common * _PART_FRICTION_FACTOR ** rng.uniform(-1.0, 1.0),
+                friction=part.friction * common * factor ** rng.uniform(-1.0, 1.0),
             )
             for part in self.parts
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple, Self
 
@@ -150,6 +150,13 @@ class PreparedObject:
             board=board_of(physics),
         )
         return cls(body, ground)
+
+    def with_gyration(self, factor: float) -> Self:
+        """Return the object with another radius of gyration: `factor` times its own."""
+        body = self.body
+        about_origin = body.m * (body.cx**2 + body.cy**2)
+        J = about_origin + factor**2 * (body.J - about_origin)
+        return replace(self, body=body._replace(J=J))
 
     def roll(self, action: Action, pose: Array, clock: Clock, twist: Array | None = None) -> Rolled:
         """Simulate an action from a pose (3,), at rest or with a twist (3,)."""

@@ -10,7 +10,7 @@ import numpy as np
 from pushwise import __version__
 from pushwise.checks import counted
 from pushwise.errors import PushwiseError
-from pushwise.identification.belief import Belief
+from pushwise.identification.belief import Belief, centre_error
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Balance
@@ -64,8 +64,8 @@ def _head(outcome: Outcome, name: str) -> str:
     """Summarise the outcome in a sentence and a few numbers."""
     numbers = {"Pushes to learn from": f"{len(outcome.records)}"}
     if outcome.found is not None:
-        size = np.sqrt(np.linalg.eigvalsh(outcome.found.posterior.centre_of_mass_covariance)[1])
-        numbers["Standard error of the centre of mass"] = f"{1e3 * size:.1f} mm"
+        error = centre_error(outcome.found.posterior.centre_of_mass_covariance)
+        numbers["Standard error of the centre of mass"] = str(error)
     if outcome.goal is not None:
         which = "first goal" if outcome.other_goal else "goal"
         fall = outcome.fall_probability

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from pushwise.errors import SimulationError
-from pushwise.identification.belief import Belief
+from pushwise.identification.belief import Belief, centre_error
 from pushwise.identification.result import Identification
 from pushwise.identification.summary import UNKNOWN
 from pushwise.physics.model import Table
@@ -46,15 +46,15 @@ def _maps(found: Identification) -> str:
     mass, load, doubt = shown["mass"], shown["load"], shown["uncertainty"]
     middle = model.grid.centres.mean(axis=0)
     off = 1e3 * float(np.hypot(*(model.centre_of_mass - middle)))
-    size = 1e3 * np.sqrt(np.linalg.eigvalsh(posterior.centre_of_mass_covariance))
+    error = centre_error(posterior.centre_of_mass_covariance)
     return section(
         "What was learned",
         paragraph(
             "Pushes reveal the friction load of each part of the object: its weight times its "
             "coefficient of friction. Where the load is large, the object is heavy or rough. "
-            "Pushes alone cannot distinguish the two, so the model also assumes that friction is "
-            "nearly uniform over the object. Then the centre of the friction load is the centre of "
-            "mass."
+            "Slow pushes cannot tell the two apart: how well they show the centre of mass depends "
+            "on how much friction is believed to vary over the object. Free slides after a flick "
+            "show it by its inertia."
         ),
         '<div class="maps">',
         _map(model.grid, mass, "The mass of each cell."),
@@ -70,9 +70,8 @@ def _maps(found: Identification) -> str:
         figure(
             pictures.footprint(model, posterior.centre_of_mass_covariance),
             f"Red: the centre of mass and its 95 % confidence ellipse; its standard error is "
-            f"{size[1]:.1f} mm along the ellipse and {size[0]:.1f} mm across. The ring, "
-            f"{off:.0f} mm away, is the centroid of the shape, where the centre of mass of a "
-            "uniform object would be.",
+            f"{error}. The ring, {off:.0f} mm away, is the centroid of the shape, where the centre "
+            "of mass of a uniform object would be.",
             title="Centre of mass",
         ),
         "</div>",

@@ -158,6 +158,7 @@ def _words(outcome: Outcome, phase: str) -> str:
     """Return what a phase found; nothing when it was not reached."""
     import numpy as np
 
+    from pushwise.identification.belief import centre_error
     from pushwise.show.quantities import probability
 
     grid, found, goal, plan = outcome.grid, outcome.found, outcome.goal, outcome.plan
@@ -168,8 +169,8 @@ def _words(outcome: Outcome, phase: str) -> str:
     if phase == "explore":
         return counted(len(outcome.records), "push", "pushes")
     if phase == "identify" and found is not None:
-        std = 1e3 * float(np.sqrt(np.trace(found.posterior.centre_of_mass_covariance)))
-        return f"standard error of the centre of mass {std:.1f} mm"
+        error = centre_error(found.posterior.centre_of_mass_covariance)
+        return f"standard error of the centre of mass {error}"
     if phase == "identify" and outcome.belief is not None:
         return "nothing learned: mass and friction assumed to be uniform"
     if phase == "plan" and goal is not None and plan is not None:

@@ -171,7 +171,7 @@ class ThreeFeet:
 
     def _place(self, u: Array, v: Array) -> None:
         """Write finger and set-up into the unknowns of the problem."""
-        u[2 * self.problem.grid.n_cells] = v[0]
+        u[self.problem.order.finger] = v[0]
         if self.problem.calibrates:
             u[-NUISANCES + self.doubted] = v[1:]
 

@@ -42,6 +42,7 @@ FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all err
 LOPSIDED = 1.5  # log of the mass at an end relative to that in the middle
 FITS_WELL = 1.0  # a false minimum without drift had 0.97, true ones have 1.03 and more
 DRAWS = 40  # starts tried for a push that does not fit
+ENOUGH = 60  # simulations after which no other start is tried
 
 
 def refine(task: Task) -> Refined:
@@ -85,6 +86,8 @@ class _Refinement:
         best = self._settled(starts[0])
         for at, u in enumerate((*starts[1:], *_lopsided(self.problem))):
             if best.errors.drift[0] <= DRIFTS[0] and (at > 0 or _fits_all(self.problem, best)):
+                break
+            if self.task.counter.count > ENOUGH:
                 break
             best = max(best, self._settled(u), key=lambda e: e.evidence)
         return best
@@ -150,17 +153,18 @@ class _Refinement:
         u = end.u.copy()
         for i in range(len(problem.records)):
             mine = problem.owner == i
-            if np.mean(end.weight[mine]) > FITS:
+            if problem.order.free[i] or np.mean(end.weight[mine]) > FITS:
                 continue
-            tried = [problem.start_at(u, i).copy(), *rng.standard_normal((DRAWS, 3))]
+            start = problem.order.start(u, i)
+            tried = [start.copy(), *rng.standard_normal((DRAWS, 3))]
             errors = []
-            for start in tried:
+            for guess in tried:
                 try:
-                    residual = problem.residual(i, believed, sigma * start)
+                    residual = problem.residual(i, believed, sigma * guess)
                     errors.append(float(np.mean(np.abs(residual / sigma))))
                 except SimulationError:  # the finger starts too deep inside the object
                     errors.append(np.inf)
-            problem.start_at(u, i)[:] = tried[int(np.argmin(errors))]
+            start[:] = tried[int(np.argmin(errors))]
             self.task.counter.add(DRAWS / len(problem.records))
         return None if (u == end.u).all() else u
 

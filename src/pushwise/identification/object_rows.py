@@ -1,0 +1,54 @@
+"""How what motion depends on follows from the unknowns of the object.
+
+Motion depends on the friction loads of the cells, the total mass, the centre of mass, the moment of
+inertia and the finger (z of the physics' Jacobians); the unknowns u are those of `Problem`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel
+from pushwise.physics.prepared import MOMENTS
+from pushwise.physics.push import Finger
+from pushwise.typing import Array
+
+if TYPE_CHECKING:
+    from pushwise.identification.problem import Problem
+
+__all__ = ["fill_object_rows"]
+
+
+def fill_object_rows(
+    into: Array, problem: Problem, model: ObjectModel, finger: Finger, gyration: float
+) -> None:
+    """Fill in ``dz / du`` except for the starts and the set-up.
+
+    Args:
+        into: What to fill, shape (z, unknowns).
+        problem: The order of the unknowns, and the prior that they are scaled by.
+        model: The model at u.
+        finger: The finger at u.
+        gyration: Radius of gyration at u, relative to that of the model.
+
+    """
+    n = problem.grid.n_cells
+    load = model.friction * model.mass * GRAVITY
+    arm = problem.grid.centres - model.centre_of_mass
+    square = np.sum(problem.grid.centres**2, axis=1) + problem.grid.cell_size**2 / 6.0
+    into[:n, :n] = load[:, None] * problem.mass_factor
+    into[:n, n : 2 * n] = load[:, None] * problem.friction_factor
+    # d(m, cx, cy, J) / d(log m_i)
+    share = model.mass / model.total_mass
+    # The moment about the origin, with only the part about the centre of mass scaled.
+    centre = model.centre_of_mass
+    shifted = model.mass * (centre @ centre + 2.0 * arm @ centre)
+    scaled = gyration**2 * (model.mass * square - shifted) + shifted
+    moments = np.stack([model.mass, share * arm[:, 0], share * arm[:, 1], scaled])
+    into[n : n + MOMENTS, :n] = moments @ problem.mass_factor
+    about = 2.0 * gyration**2 * model.inertia * problem.prior.gyration_doubt
+    into[n + MOMENTS - 1, problem.order.gyration] = about
+    into[n + MOMENTS, problem.order.finger] = finger.friction * problem.prior.finger_doubt

@@ -1,0 +1,154 @@
+"""Free slides: found in records, differentiated, and worth more than slow pushes."""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushed import NOISE, SIGMA
+from pushwise.errors import PushwiseError, PushwiseWarning
+from pushwise.identification.free_slide import free_slide, is_free
+from pushwise.identification.problem import Problem
+from pushwise.objects import Thing
+from pushwise.planning.stability import Balance
+from pushwise.records.record import PushRecord
+from pushwise.sliding.random_push import draw_push
+
+FINGER = pw.Finger()
+BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.06), (0.0, 0.06)], cell_size=0.02)
+MODEL = pw.ObjectModel(BOX, np.linspace(0.01, 0.04, BOX.n_cells), np.linspace(0.2, 0.4, 15))
+
+
+def flick(x: float, y: float, angle: float, speed: float = 0.8) -> pw.Push:
+    """Speed up over 80 mm from a point on, then stop."""
+    t = np.linspace(0.0, 2.0 * 0.08 / speed, 17)
+    way = 0.08 * (t / t[-1]) ** 2
+    return pw.Push(t, np.array([x, y]) + way[:, None] * [np.cos(angle), np.sin(angle)])
+
+
+def measured(
+    model: pw.ObjectModel,
+    push: pw.Push,
+    rng: np.random.Generator,
+    *,
+    rate: float = 60.0,
+    load: Literal["own", "rigid"] = "own",
+) -> PushRecord:
+    """Simulate a push until rest and measure poses."""
+    path = pw.simulate(model, push, finger=FINGER, physics=pw.Physics(load=load))
+    t = np.arange(0.0, path.t[-1] + 1.0 / rate, 1.0 / rate)
+    pose = path.pose_at(t)
+    return PushRecord(push, t, pose + SIGMA * rng.standard_normal(pose.shape), noise=NOISE)
+
+
+def test_the_slide_begins_when_the_finger_has_let_go() -> None:
+    """Find separation from the data, leave the contact out, and estimate the speed."""
+    push = flick(-0.011, 0.03, 0.0)
+    record = measured(MODEL, push, np.random.default_rng(0), rate=120.0)
+    slide = free_slide(BOX, record, FINGER.radius)
+    assert slide is not None and is_free(slide) and not is_free(record)
+    path = pw.simulate(MODEL, push, finger=FINGER)
+    touching = path.t[1:][path.mode != pw.Mode.SEPARATE].max()
+    begins = float(record.t[np.flatnonzero(record.pose[:, 0] == slide.pose[0, 0])[0]])
+    assert touching + 0.03 < begins < touching + 0.1
+    at = int(np.searchsorted(path.t, begins))
+    np.testing.assert_allclose(slide.twist[:2], path.twist[at, :2], atol=0.05)
+    assert slide.twist[2] == pytest.approx(path.twist[at, 2], abs=0.5)
+    rests = float(path.t[-1])
+    assert begins + slide.t[-1] == pytest.approx(rests, abs=0.1)
+    # A slow push has none, and of an object that falls nothing is kept.
+    slow = pw.Push.line((-0.011, 0.03), (0.1, 0.0), 1.0)
+    assert free_slide(BOX, measured(MODEL, slow, np.random.default_rng(0)), FINGER.radius) is None
+    fallen = PushRecord(push, record.t, record.pose, fell=True)
+    assert free_slide(BOX, fallen, FINGER.radius) is None
+
+
+def test_derivatives_of_slides_agree_with_finite_differences() -> None:
+    """Differentiate residuals in loads, friction, gyration, starting pose and starting twist."""
+    rng = np.random.default_rng(1)
+    slide = free_slide(BOX, measured(MODEL, flick(-0.011, 0.02, 0.1), rng), FINGER.radius)
+    assert slide is not None
+    slow = measured(MODEL, pw.Push.line((-0.011, 0.02), (0.1, 0.0), 0.5), rng, rate=10.0)
+    problem = Problem(BOX, [slow, slide], FINGER, pw.Prior(tip_doubt=1e-3, frame_doubt=1e-3))
+    u = 0.3 * rng.standard_normal(problem.unknowns)
+    u[problem.order.starts[1]] = 0.1
+    J = problem.fit(u, SIGMA).jacobian
+    assert np.abs(J[..., problem.order.gyration]).max() > 1e-4
+    for k in range(problem.unknowns):
+        h = 1e-5 * np.eye(problem.unknowns)[k]
+        ahead, back = (problem.fit(v, SIGMA).residual for v in (u + h, u - h))
+        np.testing.assert_allclose(J[..., k], (ahead - back) / 2e-5, atol=2e-6, rtol=1e-4)
+
+
+def drawn_flick(rng: np.random.Generator, thing: Thing) -> pw.Push:
+    """Flick a random place of the outline, against its normal."""
+    slow = draw_push(rng, thing.grid, np.zeros(3), pw.Table.rectangle(2.0, 2.0), FINGER)
+    along = slow.velocity / np.hypot(*slow.velocity)
+    x, y = slow.start + 0.004 * along
+    return flick(x, y, float(np.arctan2(along[1], along[0])))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:left out")  # a flick may turn out otherwise than predicted
+@pytest.mark.parametrize("load", ["own", "rigid"])
+@pytest.mark.parametrize("name", ["hammer", "spray-gun"])
+def test_flicks_find_the_centre_of_mass_of_uneven_friction(
+    name: str, load: Literal["own", "rigid"]
+) -> None:
+    """Halve the doubt that slow pushes leave, whatever the load, and stay honest."""
+    rng = np.random.default_rng(5)
+    thing = pw.objects.load(name).sample(rng)
+    table = pw.Table.rectangle(2.0, 2.0)
+    records = [
+        measured(
+            thing.model,
+            draw_push(rng, thing.grid, np.zeros(3), table, FINGER),
+            rng,
+            rate=10.0,
+            load=load,
+        )
+        for _ in range(2)
+    ]
+    doubts = []
+    for _ in range(4):
+        found = pw.identify(thing.grid, records)
+        covariance = found.posterior.centre_of_mass_covariance
+        off = found.model.centre_of_mass - thing.model.centre_of_mass
+        assert off @ np.linalg.solve(covariance, off) < 11.8  # three standard deviations
+        doubts.append(np.sqrt(np.trace(covariance)))
+        best = pw.next_push(found.belief, [drawn_flick(rng, thing) for _ in range(10)])[0].push
+        records.append(measured(thing.model, best, rng, load=load))
+    assert doubts[-1] < 0.5 * doubts[0]
+    assert doubts[-1] < 0.01
+
+
+def test_a_flick_that_tells_nothing_says_why() -> None:
+    """Name the rate when it is too low, and the flick when the object does not slide on."""
+    rng = np.random.default_rng(2)
+    good = measured(MODEL, flick(-0.011, 0.03, 0.0), rng)
+    rare = measured(MODEL, flick(-0.011, 0.03, 0.0), rng, rate=8.0)
+    with pytest.warns(PushwiseWarning, match=r"push 1 is a flick, but at . Hz only \d poses of"):
+        pw.identify(BOX, [good, rare])
+    with pytest.raises(PushwiseError, match="is a flick, but the object does not slide on"):
+        slow = PushRecord(good.push, good.t[:12], good.pose[:12])
+        pw.identify(BOX, [slow])
+
+
+def test_the_next_push_may_be_a_flick() -> None:
+    """Prefer a flick to a slow push where friction may vary, and rank by a risk if asked to."""
+    rng = np.random.default_rng(3)
+    slow = [pw.Push.line((-0.011, y), (0.1, 0.0), 1.0) for y in (0.015, 0.045)]
+    records = [measured(MODEL, push, rng, rate=10.0) for push in slow]
+    found = pw.identify(BOX, records)
+    fast = flick(-0.011, 0.02, 0.0)
+    ranked = pw.next_push(found.belief, [slow[0], fast])
+    assert ranked[0].push is fast and ranked[0].centre_std < 0.9 * ranked[1].centre_std
+    table = pw.Table.rectangle(0.3, 0.3)
+    goal = (0.085, 0.0, 0.0)
+
+    def risk(after: pw.Belief) -> float:
+        return Balance(after, table).at(goal).fall_probability
+
+    ranked = pw.next_push(found.belief, [slow[0], fast], risk=risk)
+    assert ranked[0].push is fast and 0.0 < ranked[0].risk < ranked[1].risk
