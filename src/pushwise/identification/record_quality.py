@@ -19,7 +19,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["check_moved", "contradicts", "flaw_of", "jumps", "steady_samples"]
+__all__ = ["check_moved", "contradicts", "flaw_of", "jumps", "lying", "steady_samples"]
 
 
 MOVED = 2e-3  # m; anything less is no motion
@@ -30,6 +30,9 @@ FEW = 4  # samples; in shorter records each sample counts as much as a whole pus
 OUTLIER = 0.3  # mean weight below which a push known by few poses contradicts the others
 MANY = 0.15  # of a trajectory's samples: if more than this do not fit, it is no accident
 WILD = 0.1  # weight of a sample ten sigma off
+LIFTED = 5e-4  # m; an object lifted by less, or by less than noise, lies on the table
+TILTED = 5e-3  # rad; likewise
+SURE = 3.7  # standard deviations of noise that one sample in a thousand exceeds
 JUMPS = 2  # a pose that jumps away and back; more are no accident either
 
 
@@ -111,6 +114,25 @@ def steady_samples(record: PushRecord) -> Flags:
     calm[0] = False
     steady: Flags = calm & np.append(calm[1:], True)
     return steady
+
+
+def lying(record: PushRecord) -> Flags:
+    """Return at which samples the object lies flat on the table, shape (T,).
+
+    A lifted or tilted object slides on a part of its support. All samples count as flat if height
+    and tilt were not measured, or are within their noise, which is estimated unless it is stated.
+    """
+    if record.lift is None:
+        return np.ones(len(record.t), bool)
+    height, tilt = np.abs(record.lift - [np.median(record.lift[:, 0]), 0.0]).T
+    if record.noise is not None:
+        sigma, angle = record.noise.position, record.noise.angle
+    else:
+        # Most samples are of an object that lies. Heights are normal; tilts are the lengths of two
+        # normal angles. These are the ratios of their medians to the standard deviations.
+        sigma, angle = np.median(height) / 0.6745, np.median(tilt) / 1.1774
+    flat: Flags = (height <= LIFTED + SURE * sigma) & (tilt <= TILTED + SURE * angle)
+    return flat
 
 
 def contradicts(weight: Array) -> bool:

@@ -266,17 +266,17 @@ def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
     return thing
 
 
-def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
-    """Return the pose (3,) of the grid frame, theta within half a turn of `near`, and the tilt."""
+def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float, float]:
+    """Return pose (3,), height and tilt of the grid frame, theta within half a turn of `near`."""
     position, q = room.call("getBasePositionAndOrientation", thing)
     back = [-value for value in _inner_centre(room, thing)]
-    (x, y, _), (qx, qy, qz, qw) = room.call(
+    (x, y, z), (qx, qy, qz, qw) = room.call(
         "multiplyTransforms", position, q, back, room.turned(0.0)
     )
     theta = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz**2))
     turns = np.round((near - theta) / (2.0 * np.pi))
     tilt = 2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0))
-    return np.array([x, y, theta + 2.0 * np.pi * turns]), float(tilt)
+    return np.array([x, y, theta + 2.0 * np.pi * turns]), z, float(tilt)
 
 
 def _inner_centre(room: Room, thing: int) -> tuple[float, float, float]:
