@@ -53,7 +53,7 @@ def test_a_flick_accelerates_constantly() -> None:
     np.testing.assert_allclose(push.end, (0.136, 0.248))
     speed = np.hypot(*push.velocities.T)
     assert speed[-1] == pytest.approx(0.8)
-    # Pieces of a parabola: speeds at their middles, which a finger at rest reaches by rising evenly.
+    # The speed of a piece is that of a constant acceleration from rest at its middle.
     middle = 0.5 * (push.times[1:] + push.times[:-1])
     np.testing.assert_allclose(speed, 0.8 * middle / middle[-1])
     gone = np.hypot(*(push.positions - push.start).T)
