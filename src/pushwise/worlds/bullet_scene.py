@@ -241,8 +241,9 @@ def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
     own = np.array(extents) ** 2 / 3.0
     square = model.mass @ ((places - centre) ** 2 + own)
     ixx, iyy, izz = square.sum() - square
+    # Bullet reads files in lines of limited length, and breaks a longer one anywhere.
     boxes = "".join(
-        f'<collision><origin xyz="{x} {y} {z}"/>'
+        f'\n<collision><origin xyz="{x} {y} {z}"/>'
         f'<geometry><box size="{2 * a} {2 * b} {2 * c}"/></geometry></collision>'
         for (x, y, z), (a, b, c) in zip(places.tolist(), extents, strict=True)
     )
