@@ -29,9 +29,11 @@ def test_a_push_moves_the_hammer_and_repeats(body: str) -> None:
     assert world.push(PUSH).pose.tolist() == record.pose.tolist()
 
 
-def test_a_compound_has_all_its_boxes() -> None:
+@pytest.mark.parametrize("name", pw.objects.names)
+def test_a_compound_has_all_its_boxes(name: str) -> None:
     """Stand still with more cells than Bullet's own call for compounds takes."""
-    world = pw.worlds.Bullet(HAMMER, body="compound", pose=(0.1, 0.05, 0.3))
+    thing = pw.objects.load(name)
+    world = pw.worlds.Bullet(thing, body="compound", pose=(0.1, 0.05, 0.3))
     record = world.push(pw.Push.line((-0.4, -0.3), (0.1, 0.0), 0.1))
     assert record.pose[-1] == pytest.approx([0.1, 0.05, 0.3], abs=1e-4)
 

@@ -1,6 +1,7 @@
 """`ObjectModel`, `Table`, the actions and `PushRecord`: moments, and refusals."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -109,6 +110,10 @@ def test_actions_keep_their_numbers() -> None:
         (pw.Push, ([0], [(0, 0)]), "push times must be two or more; got 1."),
         (pw.Push.through, ([(0, 0), (0, 0)], 1), r"points\[0\] and points\[1\] are the same."),
         (pw.Push.through, ([(0, 0), (1, 0)], 0), "push speed must be greater than zero; got 0."),
+        (pw.Push.flick, ((0,), (1, 0), 1), r"flick start must have shape \(2,\)"),
+        (pw.Push.flick, ((0, 0), (0, 0), 1), r"flick direction must not be zero; got \(0, 0\)."),
+        (pw.Push.flick, ((0, 0), (1, 0), -1), "flick speed must be greater than zero; got -1."),
+        (partial(pw.Push.flick, run_up=0), ((0, 0), (1, 0), 1), "flick run_up must be greater"),
         (pw.ForcePush, (-1, (1, 0), 1), "push cell must be zero or more; got -1."),
         (pw.ForcePush, (1.5, (1, 0), 1), "push cell must be a whole number; got 1.5."),
         (pw.ForcePush, (True, (1, 0), 1), "push cell must be a whole number; got True."),

@@ -46,6 +46,34 @@ def test_a_slow_path_may_be_slower() -> None:
     assert mean_cell_error(HAMMER.grid, *ends) < 1e-4
 
 
+def test_a_flick_accelerates_constantly() -> None:
+    """Compare times, places and speeds with those of a constant acceleration."""
+    push = pw.Push.flick((0.1, 0.2), (3.0, 4.0), 0.8, run_up=0.06)
+    assert push.length == pytest.approx(0.06)
+    np.testing.assert_allclose(push.end, (0.136, 0.248))
+    speed = np.hypot(*push.velocities.T)
+    assert speed[-1] == pytest.approx(0.8)
+    # The speed of a piece is that of a constant acceleration from rest at its middle.
+    middle = 0.5 * (push.times[1:] + push.times[:-1])
+    np.testing.assert_allclose(speed, 0.8 * middle / middle[-1])
+    gone = np.hypot(*(push.positions - push.start).T)
+    np.testing.assert_allclose(gone, 0.06 * (push.times / push.duration) ** 2)
+    assert push.duration == pytest.approx(2.0 * 0.06 / 0.8, rel=0.04)
+    assert not push.raised
+
+
+@pytest.mark.parametrize("speed", [0.3, 1.0])
+def test_a_flicked_disc_slides_on_alone(speed: float) -> None:
+    """Keep the finger's contact until it stops; then glide by v^2 / (2 mu g)."""
+    model, push = disc(0.05, 10), pw.Push.flick((-0.06, 0.0), (1.0, 0.0), speed)
+    path = pw.simulate(model, push)
+    touching = path.t[1:][np.hypot(*path.force.T) > 0.0]
+    assert touching[0] < 0.02 * push.duration
+    assert touching[-1] == pytest.approx(push.duration)
+    glide = speed**2 / (2.0 * 0.3 * 9.81)
+    np.testing.assert_allclose(path.pose[-1], (0.08 + glide, 0.0, 0.0), atol=0.01 * glide)
+
+
 def test_frames_do_not_matter() -> None:
     """Turn and move everything: the result turns and moves with it."""
     rng = np.random.default_rng(0)

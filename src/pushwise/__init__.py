@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pushwise.shape.scan import Scan
     from pushwise.shape.scan_options import ScanOptions
     from pushwise.show.figures import plot_maps
+    from pushwise.sliding.flick import FlickOptions, draw_flicks
     from pushwise.sliding.follow import Followed, follow
     from pushwise.sliding.options import SlideOptions
     from pushwise.sliding.outcome import Outcome
@@ -48,6 +49,7 @@ __all__ = [
     "CellGrid",
     "CsvColumns",
     "Finger",
+    "FlickOptions",
     "Followed",
     "ForcePush",
     "Goal",
@@ -77,6 +79,7 @@ __all__ = [
     "Trajectory",
     "choose_goal",
     "cut_pushes",
+    "draw_flicks",
     "draw_push",
     "export",
     "follow",
@@ -107,6 +110,7 @@ _HOMES = {
     "CellGrid": "pushwise.shape.grid",
     "CsvColumns": "pushwise.records.recordings",
     "Finger": "pushwise.physics.push",
+    "FlickOptions": "pushwise.sliding.flick",
     "Followed": "pushwise.sliding.follow",
     "ForcePush": "pushwise.physics.push",
     "Goal": "pushwise.planning.goals",
@@ -136,6 +140,7 @@ _HOMES = {
     "Trajectory": "pushwise.physics.simulate",
     "choose_goal": "pushwise.planning.goals",
     "cut_pushes": "pushwise.records.recordings.cut_pushes",
+    "draw_flicks": "pushwise.sliding.flick",
     "draw_push": "pushwise.sliding.random_push",
     "follow": "pushwise.sliding.follow",
     "identify": "pushwise.identification.identify",

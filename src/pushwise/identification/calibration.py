@@ -96,7 +96,7 @@ class Calibration:
 
     def record(self, record: PushRecord) -> PushRecord:
         """Return a record as a perfect set-up would have recorded it."""
-        return PushRecord(
+        seen = PushRecord(
             self.push(record.push),
             record.t,
             self.pose(record.pose),
@@ -106,6 +106,7 @@ class Calibration:
             twist=self.twist(record.pose[0], record.twist),
             source=record.source,
         )
+        return seen.with_lift(record.lift)
 
     def placed(self, push: Push, tracked: Array) -> tuple[Array, Array]:
         """Return the derivatives in the set-up of the finger's offset (2, 8) and a pose (3, 8)."""

@@ -18,7 +18,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["TWIST_DOUBT", "free_slide", "is_free", "lacks_slide"]
+__all__ = ["TWIST_DOUBT", "free_slide", "is_free", "lacks_slide", "lying"]
 
 TWIST_DOUBT = np.array([0.3, 0.3, 3.0])  # m/s, m/s, rad/s: more than samples leave in doubt
 
@@ -28,6 +28,9 @@ SHORTEST = 0.015  # m of sliding from which something can be learned
 FEWEST = 5  # samples
 RARE = 25.0  # Hz; a slide is over before as many samples are taken at a lower rate
 STILL = 3e-3  # m from where an object comes to rest: no motion that noise could not feign
+LIFTED = 5e-4  # m; an object lifted by less, or by less than noise, lies on the table
+TILTED = 5e-3  # rad; likewise
+SURE = 3.7  # standard deviations of noise that one sample in a thousand exceeds
 AFTER = 3  # samples that are kept of the rest
 
 
@@ -38,6 +41,8 @@ def is_free(record: PushRecord) -> bool:
 
 def free_slide(grid: CellGrid, record: PushRecord, radius: float) -> PushRecord | None:
     """Return the longest free slide of a record as a record of its own; None if there is none.
+
+    The finger is apart, and the object lies flat, as far as that was measured.
 
     Args:
         grid: The object's cells.
@@ -82,7 +87,7 @@ def _longest(grid: CellGrid, record: PushRecord, radius: float) -> _Run | None:
         return None
     size = 0.5 * np.sqrt(grid.area)
     best = None
-    for begin, end in _runs(_apart(grid, record, radius)):
+    for begin, end in _runs(_apart(grid, record, radius) & lying(record)):
         first = begin
         if begin == 0 and not record.twist.any():
             continue  # nothing has set it in motion
@@ -114,6 +119,25 @@ def _apart(grid: CellGrid, record: PushRecord, radius: float) -> Flags:
     if record.push.raised:
         apart |= record.t > record.push.duration
     return apart
+
+
+def lying(record: PushRecord) -> Flags:
+    """Return at which samples the object lies flat on the table, shape (T,).
+
+    A lifted or tilted object slides on a part of its support. All samples count as flat if height
+    and tilt were not measured, or are within their noise, which is estimated unless it is stated.
+    """
+    if record.lift is None:
+        return np.ones(len(record.t), bool)
+    height, tilt = np.abs(record.lift - [np.median(record.lift[:, 0]), 0.0]).T
+    if record.noise is not None:
+        sigma, angle = record.noise.position, record.noise.angle
+    else:
+        # Most samples are of an object that lies. Heights are normal; tilts are the lengths of two
+        # normal angles. These are the ratios of their medians to the standard deviations.
+        sigma, angle = np.median(height) / 0.6745, np.median(tilt) / 1.1774
+    flat: Flags = (height <= LIFTED + SURE * sigma) & (tilt <= TILTED + SURE * angle)
+    return flat
 
 
 def _runs(flags: Flags) -> list[tuple[int, int]]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Finger", "ForcePush", "Push"]
 
+_RUN_UP_PIECES = 16  # of a flick; from one to the next the speed rises by a fifteenth of the last
+
 
 @dataclass(frozen=True)
 class Finger:
@@ -109,6 +111,35 @@ class Push:
             )
         times = np.concatenate([[0.0], np.cumsum(lengths)]) / positive_number("push speed", speed)
         return cls(times, places, raised=raised)
+
+    @classmethod
+    def flick(
+        cls, start: ArrayLike, direction: ArrayLike, speed: float, *, run_up: float = 0.08
+    ) -> Self:
+        """Return a push that accelerates constantly from rest and then stops at once.
+
+        An object that the finger touches from the start is brought up to speed without an impact,
+        and slides on alone when the finger stops. The path has 16 pieces of equal duration, whose
+        knots are those of a constant acceleration; the last piece has the full speed.
+
+        Args:
+            start: Where the finger's centre starts [m], shape (2,).
+            direction: Direction of the motion, of any length, shape (2,).
+            speed: Speed at the end [m/s].
+            run_up: Length of the path [m].
+
+        """
+        first = finite_array("flick start", start, (2,))
+        along = finite_array("flick direction", direction, (2,))
+        size = float(np.hypot(*along))
+        if size == 0.0:
+            raise PushwiseError("flick direction must not be zero; got (0, 0).")
+        last = positive_number("flick speed", speed)
+        length = positive_number("flick run_up", run_up)
+        share = np.linspace(0.0, 1.0, _RUN_UP_PIECES + 1)
+        # The last piece covers 1 - (1 - 1/n)^2 = (2 - 1/n) / n of the path in an n-th of the time.
+        duration = (2.0 - 1.0 / _RUN_UP_PIECES) * length / last
+        return cls(duration * share, first + np.outer(length * share**2, along / size))
 
     @property
     def start(self) -> Array:

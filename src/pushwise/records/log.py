@@ -2,16 +2,17 @@
 
 On disk a log is a tidy CSV file with one row per sample, and a JSON header of the same name:
 
-    push,t,x,y,theta,finger_x,finger_y[,fx,fy][,vx,vy,omega]
+    push,t,x,y,theta,finger_x,finger_y[,fx,fy][,z,tilt][,vx,vy,omega]
     0,0.0,0.0,0.0,0.0,-0.12,0.03
     0,2.0,0.08,0.01,-0.25,0.08,0.03
 
 Units are metres, seconds, radians and newtons. The pose is that of the grid frame, the finger's
 position that of its centre, the force that on the object. Between two rows the finger moves in a
 straight line; rows after it was raised have no position of it. The twist is that of the grid origin
-in the first row of a push; without one the object starts at rest. Two rows per push are enough and
-the header is optional, so that a log can be written by hand. `log_file` reads the rows and
-`log_writer` writes them. `load_logs` reads several logs of one object as one.
+in the first row of a push; without one the object starts at rest. z and tilt are the height and the
+angle by which the object is lifted and tilted, compared with how it rests. Two rows per push are
+enough and the header is optional, so that a log can be written by hand. `log_file` reads the rows
+and `log_writer` writes them. `load_logs` reads several logs of one object as one.
 """
 
 from __future__ import annotations

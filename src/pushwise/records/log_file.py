@@ -22,7 +22,7 @@ from pushwise.records.finger_path import TOLERANCE, path_through, rest_at_start
 from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 
-__all__ = ["COLUMNS", "FORCES", "SLOW", "TWIST", "csv_rows", "read_csv", "read_records"]
+__all__ = ["COLUMNS", "FORCES", "LIFT", "SLOW", "TWIST", "csv_rows", "read_csv", "read_records"]
 
 COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
 """The columns of every log."""
@@ -30,8 +30,10 @@ FORCES = ("fx", "fy")
 """Those of a log with measured forces."""
 TWIST = ("vx", "vy", "omega")
 """Those of a log in which objects start in motion."""
+LIFT = ("z", "tilt")
+"""Those of a log with measured heights and tilts."""
 
-_VALUES = (*COLUMNS[1:], *FORCES, *TWIST)
+_VALUES = (*COLUMNS[1:], *FORCES, *TWIST, *LIFT)
 _MAY_BE_EMPTY = ("finger_x", "finger_y", *TWIST)
 
 # No push on a table exceeds these, but one written in millimetres or degrees does.
@@ -39,9 +41,10 @@ _FAR = 5.0, "metres", "millimetres"
 _FAST = 5.0  # m/s
 _SPEED = _FAST, "metres per second", "millimetres per second"
 _UNITS = {
-    **dict.fromkeys(("x", "y", "finger_x", "finger_y"), _FAR),
+    **dict.fromkeys(("x", "y", "z", "finger_x", "finger_y"), _FAR),
     "theta": (20.0, "radians", "degrees"),
     **dict.fromkeys(("vx", "vy"), _SPEED),
+    "tilt": (3.2, "radians", "degrees"),
     "omega": (100.0, "radians per second", "degrees per second"),
 }
 _ANY = math.inf, "", ""
@@ -111,13 +114,13 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
     """Return the rows as numbers, after the line of column names."""
     table = csv_rows(path, lines)
     names = [name.strip() for name in next(table, (1, []))[1]]
-    allowed = [COLUMNS + forces + twist for forces in ((), FORCES) for twist in ((), TWIST)]
-    if sorted(names) not in map(sorted, allowed):
+    more = [name for part in (FORCES, TWIST, LIFT) if part[0] in names for name in part]
+    if sorted(names) != sorted([*COLUMNS, *more]):
         raise _refused(
             path,
             1,
-            f"the columns must be {', '.join(COLUMNS)} and, if measured, fx, fy and, if an object "
-            f"starts in motion, vx, vy, omega; got {', '.join(names) or 'nothing'}",
+            f"the columns must be {', '.join(COLUMNS)} and, if measured, fx, fy and z, tilt and, "
+            f"if an object starts in motion, vx, vy, omega; got {', '.join(names) or 'nothing'}",
         )
     rows = []
     for line, cells in table:
@@ -192,7 +195,7 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
                 f"{what} moves at {speed[at - 1]:.3g} m/s; positions must be in metres and "
                 "times in seconds",
             )
-    twist = _twist(path, rows[0], data[0, 8:])
+    twist = _twist(path, rows[0], data[0, 8:11])
     moves = bool((np.hypot(*(data[:on_table, 4:6] - data[0, 4:6]).T) > TOLERANCE).any())
     if not moves and not twist.any() and _rests(data, _AT_REST, _TURNS):
         raise _refused(
@@ -210,9 +213,10 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
         )
     force = None if np.isnan(data[0, 6]) else data[begin:, 6:8]
     source = f"{path.name}, {name}"
-    return PushRecord(
+    record = PushRecord(
         push, t[begin:], data[begin:, 1:4], force, twist=twist, noise=noise, source=source
     )
+    return record.with_lift(None if np.isnan(data[0, 11]) else data[begin:, 11:])
 
 
 def _rows_on_table(path: Path, rows: list[_LogRow], data: Array) -> int:

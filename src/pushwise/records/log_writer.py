@@ -13,7 +13,7 @@ from typing import Self
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
 from pushwise.physics.push import Push
-from pushwise.records.log_file import COLUMNS, FORCES, TWIST
+from pushwise.records.log_file import COLUMNS, FORCES, LIFT, TWIST
 from pushwise.records.record import PushRecord
 from pushwise.typing import Array
 
@@ -62,10 +62,15 @@ class LogWriter:
         lines: list[str] = []
         if not self._names:
             forces = FORCES if record.force is not None else ()
-            self._names = COLUMNS + forces + (TWIST if moving else ())
+            lift = LIFT if record.lift is not None else ()
+            self._names = COLUMNS + forces + lift + (TWIST if moving else ())
             lines.append(",".join(self._names))
-        if (record.force is not None) != (FORCES[0] in self._names):
-            raise PushwiseError("a log has forces for all of its pushes or for none.")
+        for what, measured, name in (
+            ("forces", record.force, FORCES[0]),
+            ("heights and tilts", record.lift, LIFT[0]),
+        ):
+            if (measured is not None) != (name in self._names):
+                raise PushwiseError(f"a log has {what} for all of its pushes or for none.")
         if moving and TWIST[0] not in self._names:
             self._add_twist()
         cells = _cells(record, record.push, self.pushes)
@@ -117,6 +122,7 @@ def _cells(record: PushRecord, push: Push, number: int) -> dict[str, list[str]]:
         **_texts(record.pose, COLUMNS[2:5]),
         **finger,
         **({} if record.force is None else _texts(record.force, FORCES)),
+        **({} if record.lift is None else _texts(record.lift, LIFT)),
         **{name: text + later for name, text in _texts(record.twist[None], TWIST).items()},
     }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -23,9 +24,9 @@ class Noise:
     """How accurate measurements are: one standard deviation for each kind."""
 
     position: float = 0.0
-    """Of the positions x and y [m]."""
+    """Of the positions x and y, and of the height [m]."""
     angle: float = 0.0
-    """Of the angle theta [rad]."""
+    """Of the angle theta, and of the tilt about each horizontal axis [rad]."""
     force: float = 0.0
     """Of each component of the force [N]."""
 
@@ -61,6 +62,9 @@ class PushRecord:
     """Whether the object fell off the table; the record then ends where the fall began."""
     source: str
     """Where the record comes from, in words."""
+    lift: Array | None = field(init=False)
+    """Height of the grid origin above where it is when the object rests [m], and angle by which the
+    object is tilted [rad], shape (T, 2), if measured; see `with_lift`."""
 
     def __init__(
         self,
@@ -97,11 +101,23 @@ class PushRecord:
         set_field(self, "noise", noise)
         set_field(self, "fell", bool(fell))
         set_field(self, "source", source)
+        set_field(self, "lift", None)
 
     @property
     def finger(self) -> Array | None:
         """The finger's centre [m] at each sample, table frame, shape (T, 2); None for a force."""
         return self.push.at(self.t) if isinstance(self.push, Push) else None
+
+    def with_lift(self, lift: ArrayLike | None) -> Self:
+        """Return the record with the measured height [m] and tilt [rad], shape (T, 2), or without.
+
+        A tracker in six dimensions measures them. They show when a fast push lifts the object.
+        """
+        if lift is not None:
+            lift = finite_array("lift", lift, (len(self.t), 2))
+        measured = copy(self)
+        object.__setattr__(measured, "lift", lift)
+        return measured
 
     def called(self, index: int) -> str:
         """Return a name for this record, number `index` of several, for use in a sentence."""

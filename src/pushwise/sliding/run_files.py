@@ -232,7 +232,7 @@ def _read_follow(folder: Path, done: Outcome) -> Read:
 
 def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
     """Return a record that says whether the object fell."""
-    return PushRecord(
+    marked = PushRecord(
         record.push,
         record.t,
         record.pose,
@@ -242,6 +242,7 @@ def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
         fell=fell,
         source=record.source,
     )
+    return marked.with_lift(record.lift)
 
 
 def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:

@@ -138,6 +138,7 @@ class _BulletEngine:
 
     def look(self, near: float) -> Look:
         """Return the current state, theta within half a turn of `near` [rad]."""
-        pose, tilt = flat_pose(self._room, self._thing, near)
+        pose, height, tilt = flat_pose(self._room, self._thing, near)
         speeds = np.abs(self._room.call("getBaseVelocity", self._thing))
-        return Look(pose, self._finger.place(), tilt, bool(speeds.max() < _AT_REST))
+        still = bool(speeds.max() < _AT_REST)
+        return Look(pose, self._finger.place(), height, tilt, still)

@@ -241,8 +241,9 @@ def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
     own = np.array(extents) ** 2 / 3.0
     square = model.mass @ ((places - centre) ** 2 + own)
     ixx, iyy, izz = square.sum() - square
+    # Bullet reads files in lines of limited length, and breaks a longer one anywhere.
     boxes = "".join(
-        f'<collision><origin xyz="{x} {y} {z}"/>'
+        f'\n<collision><origin xyz="{x} {y} {z}"/>'
         f'<geometry><box size="{2 * a} {2 * b} {2 * c}"/></geometry></collision>'
         for (x, y, z), (a, b, c) in zip(places.tolist(), extents, strict=True)
     )
@@ -266,17 +267,17 @@ def _compound(room: Room, model: ObjectModel, pose: Array) -> int:
     return thing
 
 
-def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float]:
-    """Return the pose (3,) of the grid frame, theta within half a turn of `near`, and the tilt."""
+def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float, float]:
+    """Return pose (3,), height and tilt of the grid frame, theta within half a turn of `near`."""
     position, q = room.call("getBasePositionAndOrientation", thing)
     back = [-value for value in _inner_centre(room, thing)]
-    (x, y, _), (qx, qy, qz, qw) = room.call(
+    (x, y, z), (qx, qy, qz, qw) = room.call(
         "multiplyTransforms", position, q, back, room.turned(0.0)
     )
     theta = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy**2 + qz**2))
     turns = np.round((near - theta) / (2.0 * np.pi))
     tilt = 2.0 * np.arcsin(min(np.hypot(qx, qy), 1.0))
-    return np.array([x, y, theta + 2.0 * np.pi * turns]), float(tilt)
+    return np.array([x, y, theta + 2.0 * np.pi * turns]), z, float(tilt)
 
 
 def _inner_centre(room: Room, thing: int) -> tuple[float, float, float]:

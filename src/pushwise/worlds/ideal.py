@@ -82,7 +82,7 @@ class Ideal(StreamedSimulation):
         given = np.stack([np.interp(t, path.t, column) for column in impulse.T], axis=-1)
         force = np.zeros((len(t), 2))
         force[1:] = np.diff(given, axis=0) / np.diff(t)[:, None]
-        return Motion(t, path.pose_at(t), force, push.at(t), path.tipped)
+        return Motion(t, path.pose_at(t), force, push.at(t), np.zeros((len(t), 2)), path.tipped)
 
     def _streamed(self, end: Array | None, dt: float) -> Instant:
         """Simulate the move."""

@@ -250,4 +250,6 @@ class _MuJoCoEngine:
         """Return the current state, theta within half a turn of `near` [rad]."""
         body, data = self._body, self._data
         finger = data.qpos[self._place].copy()
-        return Look(body.pose(data, near), finger, body.tilt(data), body.still(data))
+        return Look(
+            body.pose(data, near), finger, body.height(data), body.tilt(data), body.still(data)
+        )

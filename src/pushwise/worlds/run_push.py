@@ -28,6 +28,7 @@ class Motion(NamedTuple):
     pose: Array  # (T, 3)
     force: Array  # (T, 2), mean since the previous sample
     finger: Array  # (T, 2), where the finger really was
+    lift: Array  # (T, 2), height of the grid origin and tilt
     fell: bool
 
 
@@ -36,6 +37,7 @@ class Look(NamedTuple):
 
     pose: Array  # (3,)
     finger: Array  # (2,)
+    height: float  # of the grid origin above the table, m
     tilt: float  # rad
     still: bool
 
@@ -83,6 +85,7 @@ def run_push(engine: Engine, push: Push, theta: float, rate: float) -> Motion:
         np.array([look.pose for look in looks])[kept],
         np.array(forces)[kept],
         np.array([look.finger for look in looks])[kept],
+        np.array([(look.height - looks[0].height, look.tilt) for look in looks])[kept],
         fell,
     )
 

@@ -133,7 +133,7 @@ class SimulatedWorld(ABC):
         motion = self._carried_out(done, self._pose, thrown)
         self._pose, self._fell = motion.pose[-1], motion.fell
         force = motion.force + self.noise.force * self._rng.standard_normal(motion.force.shape)
-        return PushRecord(
+        record = PushRecord(
             self._measured(push, motion),
             motion.t,
             self._noisy(motion.pose),
@@ -143,6 +143,7 @@ class SimulatedWorld(ABC):
             fell=motion.fell,
             source=type(self).__name__,
         )
+        return record.with_lift(self._noisy_lift(motion.lift)) if self._sensing.lift else record
 
     def grasp(self) -> Grasp:
         """Grasp the object, in MuJoCo, by the part that overhangs the table, and lift it."""
@@ -207,6 +208,14 @@ class SimulatedWorld(ABC):
         deviation = np.array([noise.position, noise.position, noise.angle])
         measured: Array = pose + deviation * self._rng.standard_normal(pose.shape)
         return measured
+
+    def _noisy_lift(self, lift: Array) -> Array:
+        """Return heights and tilts (T, 2) as a tracker would measure them."""
+        height, tilt = lift.T
+        off, along, across = self._rng.standard_normal((3, len(lift)))
+        # Two angles are measured, about the axis of the tilt and across it.
+        seen = np.hypot(tilt + self.noise.angle * along, self.noise.angle * across)
+        return np.column_stack([height + self.noise.position * off, seen])
 
     def _cloud(self) -> Array:
         """Return what a depth camera right above the object sees [m], shape (N, 3)."""

@@ -48,6 +48,8 @@ class Sensing:
     """Samples of a record per second [Hz]."""
     forces: bool = True
     """Whether records include the force of the finger; a camera alone does not measure it."""
+    lift: bool = False
+    """Whether records include height and tilt, as a tracker in six dimensions measures them."""
 
     def __post_init__(self) -> None:
         """Check the rate."""

@@ -1,0 +1,304 @@
+"""`draw_flicks`: random flicks that keep an object flat, and on the table.
+
+A flick, `Push.flick`, accelerates an object in contact and then stops, so that it slides on alone.
+Seen from an object that accelerates by a, its load moves backwards by
+
+    a (z - h) / g
+
+with its centre of mass at the height z and the finger at h. It tilts when the load would leave its
+support. When it slides on alone, friction slows it down and the load moves forwards by mu z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from pushwise.checks import finite_array, positive_number
+from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import contains, outline_distance, placed
+from pushwise.physics.constants import GRAVITY
+from pushwise.physics.model import ObjectModel, Physics, Table
+from pushwise.physics.push import Finger, Push
+from pushwise.physics.simulate import Trajectory, simulate_batch
+from pushwise.typing import Array
+
+__all__ = ["FlickOptions", "draw_flicks", "is_safe"]
+
+_GAP = 2e-4  # m between finger and object at the start: they touch as soon as the finger moves
+_TRIES = 5  # contacts that are tried for each flick wanted, and some more
+_SLOWER = 0.85  # of the speed, where a flick is not safe
+_STEADY = 0.5  # of the acceleration that tilts the object; half of it lifts none in MuJoCo
+_UNLIKELY = 2.0  # standard deviations: friction below the models' by this much must be safe, too
+_COARSE = Physics(dt=4e-3)  # s; ends within about a millimetre of those of finer steps
+_POSES = 16  # of a slide, whose distances from the edge are looked at
+_STRIDE = 0.02  # m between distances from the edge that are looked at
+_FAR = 1.0  # m; no flick takes an object farther
+_TURNING = 1.2  # an object that also turns is slower, and may be flicked this much faster
+
+
+@dataclass(frozen=True)
+class FlickOptions:
+    """Which flicks are drawn, and which of them are safe."""
+
+    slowest: float = 0.4
+    """Least final speed of the finger [m/s]."""
+    fastest: float = 1.0
+    """Greatest final speed of the finger [m/s]."""
+    run_up: float = 0.08
+    """Length over which the finger accelerates [m]."""
+    longest_run_up: float = 0.12
+    """Greatest length it may need to keep the object flat [m]; beyond it the flick is slower."""
+    obliquity: float = 0.5
+    """Greatest angle between a flick and the inward normal at its contact [rad]."""
+    margin: float = 0.04
+    """Least distance between the object and the table's edge [m], or the one it starts with."""
+    spin: float = 12.0
+    """Greatest angular velocity of the object [rad/s]."""
+    glide: float = 0.04
+    """How far the object should slide alone, in the median over the models [m]."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for known in fields(self):
+            positive_number(f"flick {known.name}", getattr(self, known.name))
+        for low, high, unit in (("slowest", "fastest", "m/s"), ("run_up", "longest_run_up", "m")):
+            least, most = getattr(self, low), getattr(self, high)
+            if most < least:
+                raise PushwiseError(
+                    f"flick {high} must be at least {low}, {least:g} {unit}; got {most:g} {unit}."
+                )
+
+
+def draw_flicks(
+    rng: np.random.Generator,
+    models: Sequence[ObjectModel],
+    pose: Array,
+    table: Table,
+    finger: Finger,
+    *,
+    count: int = 1,
+    options: FlickOptions | None = None,
+) -> list[Push]:
+    """Return flicks that are safe for every one of some models; see `is_safe`.
+
+    The contact is uniform along the outline, where the finger fits. A flick that is not safe at the
+    speed drawn is made slower. Flicks after which the object hardly slides are returned last, and
+    only where there are too few others.
+
+    Args:
+        rng: Source of randomness.
+        models: What the object may be like, for example drawn from a belief; all of one grid.
+        pose: Pose of the object [m, m, rad], shape (3,).
+        table: The table.
+        finger: The finger.
+        count: How many flicks are wanted.
+        options: Speeds, directions and limits; the default `FlickOptions` if not given.
+
+    Returns:
+        `count` flicks, or fewer if no more are found: none if nothing is safe.
+
+    """
+    options = options or FlickOptions()
+    check = _Check(models, finite_array("pose", pose, (3,)), table, finger, options)
+    good: list[Push] = []
+    short: list[tuple[float, Push]] = []
+    for _ in range(_TRIES * (count + 4)):
+        start, direction = _contact(rng, check)
+        speed = min(rng.uniform(check.least_speed, options.fastest), check.top_speed(direction))
+        while speed >= options.slowest:
+            push = check.flick(start, direction, speed)
+            glide = check.glide(push)
+            if glide is not None:
+                break
+            speed *= _SLOWER
+        else:
+            continue
+        if glide < options.glide:
+            short.append((glide, push))
+            continue
+        good.append(push)
+        if len(good) == count:
+            return good
+    short.sort(key=lambda found: -found[0])
+    return [*good, *(push for _, push in short)][:count]
+
+
+def is_safe(
+    push: Push,
+    models: Sequence[ObjectModel],
+    pose: Array,
+    table: Table,
+    finger: Finger,
+    *,
+    options: FlickOptions | None = None,
+) -> bool:
+    """Return whether a flick keeps the object flat and on the table, whichever the model is.
+
+    The object must stay away from the edge all along, also with friction two standard deviations
+    below that of the models, and it must not spin wildly. The acceleration must be at most half of
+    that which would tilt the object. Arguments as of `draw_flicks`.
+    """
+    options = options or FlickOptions()
+    check = _Check(models, finite_array("pose", pose, (3,)), table, finger, options)
+    acceleration = 2.0 * push.length / push.duration**2
+    flat = acceleration <= _STEADY * check.tilting(push.end - push.start)
+    return flat and check.glide(push) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """An object that may be like any of some models, and where it lies."""
+
+    models: Sequence[ObjectModel]
+    pose: Array
+    table: Table
+    finger: Finger
+    options: FlickOptions
+
+    def __post_init__(self) -> None:
+        """Refuse what leaves nothing to check."""
+        if not self.models:
+            raise PushwiseError("flicks need at least one model of the object; got none.")
+        if any(model.grid is not self.models[0].grid for model in self.models):
+            raise PushwiseError("the models of a flicked object must have the same grid.")
+
+    @cached_property
+    def hull(self) -> Array:
+        """Convex hull of the object's outline [m] in the grid frame, shape (k, 2)."""
+        outline = self.models[0].grid.outline
+        corners: Array = outline[ConvexHull(outline).vertices]
+        return corners
+
+    @cached_property
+    def margin(self) -> float:
+        """Least distance from the table's edge [m]; an object nearby need not come nearer."""
+        return min(self.options.margin, self._clearance(placed(self.hull, self.pose)) - 1e-9)
+
+    @cached_property
+    def slippery(self) -> list[ObjectModel]:
+        """The models with improbably little friction, which slide the farthest."""
+        return [
+            ObjectModel(model.grid, model.mass, model.friction * min(self._least / own, 1.0))
+            for model, own in zip(self.models, self._levels, strict=True)
+        ]
+
+    @cached_property
+    def least_speed(self) -> float:
+        """Speed from which the object slides far enough, if friction is what it typically is."""
+        enough = np.sqrt(2.0 * np.median(self._levels) * GRAVITY * self.options.glide)
+        return float(np.clip(enough, self.options.slowest, self.options.fastest))
+
+    def top_speed(self, direction: Array) -> float:
+        """Return a speed in a direction (2,) beyond which no flick is safe [m/s], zero if none is.
+
+        After the run-up an object glides by v^2 / (2 mu g) before it stops.
+        """
+        corners, gone = placed(self.hull, self.pose), self.options.run_up
+        while self._clearance(corners + gone * direction) >= self.margin and gone < _FAR:
+            gone += _STRIDE
+        glide = max(gone - _STRIDE - self.options.run_up, 0.0)
+        return _TURNING * float(np.sqrt(2.0 * self._least * GRAVITY * glide))
+
+    def flick(self, start: Array, direction: Array, speed: float) -> Push:
+        """Return a flick that does not tilt the object, slower if the run-up gets too long."""
+        run_up, longest = self.options.run_up, self.options.longest_run_up
+        steady = _STEADY * self.tilting(direction)
+        speed = min(speed, float(np.sqrt(2.0 * steady * longest)))
+        run_up = max(run_up, min(longest, 0.5 * speed**2 / steady))
+        return Push.flick(start, direction, speed, run_up=run_up)
+
+    def tilting(self, direction: Array) -> float:
+        """Return the least acceleration in a direction (2,) that tilts one of the models [m/s^2].
+
+        Infinite if the finger is above the centre of mass of all of them.
+        """
+        return min(
+            GRAVITY * self._reach(model, -direction) / max(z - self.finger.height, 1e-9)
+            for model, z in zip(self.models, self._heights, strict=True)
+        )
+
+    def glide(self, push: Push) -> float | None:
+        """Return how far the object slides alone [m], the median over the models; None if unsafe.
+
+        It slides alone from its last contact with the finger on; it may swing back and touch it.
+        """
+        for model, mu, z in zip(self.models, self._levels, self._heights, strict=True):
+            if mu * z > self._reach(model, push.end - push.start):
+                return None  # it would topple forwards
+        # One of the models rules out most flicks that are not safe.
+        for models in (self.slippery[:1], self.slippery[1:], self.models):
+            paths = simulate_batch(models, push, self.pose, finger=self.finger, physics=_COARSE)
+            if not all(map(self._stays, paths)):
+                return None
+        centres = self.models[0].grid.centres
+        glides = []
+        for path in paths:
+            last = int(np.flatnonzero(path.force.any(axis=1)).max(initial=0)) + 1
+            slid = placed(centres, path.pose[-1]) - placed(centres, path.pose[last])
+            glides.append(np.hypot(*slid.T).mean())
+        return float(np.median(glides))
+
+    def _stays(self, path: Trajectory) -> bool:
+        """Return whether the object stays away from the edge and does not spin wildly."""
+        if path.failure is not None or np.abs(path.twist[:, 2]).max() > self.options.spin:
+            return False
+        poses = path.pose_at(np.linspace(0.0, path.t[-1], _POSES))
+        corners = np.concatenate([placed(self.hull, pose) for pose in poses])
+        return self._clearance(corners) >= self.margin
+
+    def _reach(self, model: ObjectModel, direction: Array) -> float:
+        """Return how far the support extends beyond the centre of mass in a direction [m]."""
+        x, y = direction / np.hypot(*direction)
+        cos, sin = np.cos(self.pose[2]), np.sin(self.pose[2])
+        along = np.array([cos * x + sin * y, -sin * x + cos * y])
+        corner = self.hull - model.centre_of_mass
+        side = np.roll(corner, -1, axis=0) - corner
+        normal = np.stack([side[:, 1], -side[:, 0]], axis=1)
+        ahead = normal @ along
+        distance = np.sum(normal * corner, axis=1)
+        return float((distance[ahead > 0.0] / ahead[ahead > 0.0]).min())
+
+    @cached_property
+    def _levels(self) -> Array:
+        """Mean coefficient of friction of each model, weighted by mass, shape (models,)."""
+        return np.array([m.mass @ m.friction / m.total_mass for m in self.models]).clip(1e-6)
+
+    @cached_property
+    def _least(self) -> float:
+        """Mean coefficient of friction that is improbably small."""
+        level = np.log(self._levels)
+        return float(np.exp(level.mean() - _UNLIKELY * level.std()))
+
+    @cached_property
+    def _heights(self) -> list[float]:
+        """Heights of the models' centres of mass [m], that of a cell at half its height."""
+        return [0.5 * float(m.mass @ m.grid.heights) / m.total_mass for m in self.models]
+
+    def _clearance(self, points: Array) -> float:
+        """Return the least distance of points (n, 2) from the edge [m]; negative beyond it."""
+        edge = self.table.polygon
+        side = np.roll(edge, -1, axis=0) - edge
+        offset = points[:, None] - edge
+        share = np.clip(np.sum(offset * side, axis=2) / np.sum(side**2, axis=1), 0.0, 1.0)
+        distance = np.hypot(*np.moveaxis(offset - share[..., None] * side, -1, 0)).min(axis=1)
+        return float(np.where(contains(edge, points), distance, -distance).min())
+
+
+def _contact(rng: np.random.Generator, check: _Check) -> tuple[Array, Array]:
+    """Draw where the finger starts and the direction of a flick."""
+    outline = placed(check.models[0].grid.outline, check.pose)
+    sides = np.roll(outline, -1, axis=0) - outline
+    lengths = np.hypot(*sides.T)
+    while True:
+        i = int(rng.choice(len(outline), p=lengths / lengths.sum()))
+        normal = np.array([sides[i, 1], -sides[i, 0]]) / lengths[i]
+        start = outline[i] + rng.random() * sides[i] + (check.finger.radius + _GAP) * normal
+        # In a hollow the finger may not fit.
+        if outline_distance(outline, start) > check.finger.radius + 0.5 * _GAP:
+            angle = rng.uniform(-1.0, 1.0) * check.options.obliquity
+            return start, placed(-normal[None], np.array([0.0, 0.0, angle]))[0]
