@@ -84,6 +84,7 @@ class IdentificationCommand(SweepCommand):
     models: Models = 10
     splits: Annotated[int, typer.Option(help="Splits of the pushes per ground truth.")] = 10
     draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 540
+    truths: Annotated[int, typer.Option(help="Truths of each case of the coverage.")] = 180
 
 
 @_command
@@ -95,7 +96,7 @@ def identification(asked: IdentificationCommand) -> None:
     from pushwise.experiments.identification import run
 
     counts = {"models": asked.models, "splits": asked.splits, "draws": asked.draws}
-    typer.echo(run(asked.sweep(asked.output), **counts))
+    typer.echo(run(asked.sweep(asked.output), **counts, truths=asked.truths))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,24 +4,30 @@ Nine objects with random part masses and frictions are each pushed ten times; fi
 learned from, five are predicted. The error of a prediction is the mean distance between predicted
 and true final cell positions. Parts:
 
-- compare: every method in the ideal world, with its error after 1 to 50 simulations (Fig. 5 (a) to
-  (h) of the paper), for several ground truths per object and several splits of the pushes.
+- compare: every method in the ideal world, on even and on uneven friction, with its error after 1
+  to 50 simulations (Fig. 5 (a) to (h) of the paper), for several ground truths per object and
+  several splits of the pushes.
 - ends: our method, from the first and last pose of each push only.
 - mujoco: our method in a world that shares no code with the model.
 - calibration: our method on many ground truths, to test its error bars.
+
+Friction is nearly uniform ("even"), and our method is told so, or the frictions of parts differ by
+up to a factor of 3 ("uneven"). `coverage` tests the error bars of a method that is told nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 
 from pushwise import objects
+from pushwise.experiments import coverage
 from pushwise.experiments.identification_report import report
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
-from pushwise.experiments.trials import NOISE, ModelHistory, end_error, push_object
+from pushwise.experiments.trials import EVEN, NOISE, ModelHistory, end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.identification.methods import registry
 from pushwise.identification.methods.task import SearchOptions
@@ -37,25 +43,40 @@ METHODS = ("refine", *(method.name for method in registry.METHODS.values() if me
 AUTOGRAD_MODELS = 3  # ground truths per object, with one split: it is slow
 
 
-def run(options: SweepOptions, *, models: int = 10, splits: int = 10, draws: int = 540) -> str:
-    """Run the experiment; return its table, as `conduct` does.
+def run(
+    options: SweepOptions,
+    *,
+    models: int = 10,
+    splits: int = 10,
+    draws: int = 540,
+    truths: int = 180,
+) -> str:
+    """Run the experiment; return its tables, as `conduct` does.
 
     Args:
         options: Where to run it, and where to write rows, tables and figures.
         models: Number of random ground truths per object.
         splits: Number of splits of the pushes per ground truth.
         draws: Number of ground truths of the calibration.
+        truths: Number of ground truths of each case of `coverage`.
 
     """
-    check_counts(models=models, splits=splits, draws=draws)
+    check_counts(models=models, splits=splits, draws=draws, truths=truths)
     settings = settings_of(models=models, splits=splits, draws=draws)
-    return conduct(rows_of, settings, report, options)
+    apart = replace(options, output=options.output / "coverage")
+    methods = conduct(rows_of, settings, report, options)
+    settings = coverage.settings_of(draws=truths)
+    bars = conduct(coverage.rows_of, settings, coverage.report, apart)
+    if options.json and options.check is None:
+        return f'{{"methods": {methods}, "coverage": {bars}}}'
+    return f"{methods}\n\n{bars}"
 
 
 def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
     """Return all settings, ordered by split; autograd last, and only if PyTorch is installed."""
     settings: list[Row] = [
-        _setting("compare", name, model, split, method)
+        _setting("compare", name, model, split, method, friction)
+        for friction in ("even", "uneven")
         for split in range(splits)
         for name in objects.names
         for model in range(models)
@@ -81,17 +102,27 @@ def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
     return settings
 
 
-def _setting(part: str, name: str, model: int, split: int, method: str) -> Row:
+def _setting(
+    part: str, name: str, model: int, split: int, method: str, friction: str = "even"
+) -> Row:
     """Return one setting."""
-    return {"part": part, "object": name, "model": model, "split": split, "method": method}
+    return {
+        "part": part,
+        "object": name,
+        "model": model,
+        "split": split,
+        "method": method,
+        "friction": friction,
+    }
 
 
 def rows_of(setting: Row) -> list[Row]:
     """Push, learn and predict; return one row per number of simulations, and one for the end."""
-    part, name, model, split, method = setting.values()
+    part, name, model, split, method, friction = setting.values()
     assert isinstance(name, str) and isinstance(method, str)
     assert isinstance(model, int) and isinstance(split, int)
-    trial = push_object(name, model, world="mujoco" if part == "mujoco" else "ideal")
+    uneven = friction == "uneven"
+    trial = push_object(name, model, world="mujoco" if part == "mujoco" else "ideal", uneven=uneven)
     truth = trial.truth.model
     # Automatic differentiation of single steps needs the forces during them.
     learn, test = trial.split(
@@ -111,6 +142,7 @@ def rows_of(setting: Row) -> list[Row]:
         learn,
         method=method,
         finger=Finger(),
+        prior=None if uneven else EVEN,
         search=SearchOptions(seed=model + 1000 * split),
         progress=way,
     )

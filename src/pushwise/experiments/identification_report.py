@@ -39,9 +39,13 @@ STYLES = {
 
 def report(rows: list[Row], folder: Path) -> str:
     """Write ``table.md``, ``figure.png`` and one figure per panel; return the table."""
-    table = "\n\n".join([_learned(rows), _methods(rows), _against_the_paper(rows), _notes(rows)])
+    even, uneven = (where(rows, friction=friction) for friction in ("even", "uneven"))
+    parts = [_learned(even), _methods(even, "nearly uniform friction")]
+    if uneven:
+        parts.append(_methods(uneven, "frictions of parts that differ by up to a factor of 3"))
+    table = "\n\n".join([*parts, _against_the_paper(even), _notes(even)])
     write_text(folder / "table.md", table + "\n")
-    _draw(where(rows, part="compare", ended=False), folder)
+    _draw(where(even, part="compare", ended=False), folder)
     return table
 
 
@@ -79,7 +83,7 @@ def _learned(rows: list[Row]) -> str:
     return f"{title}\n\n{markdown(columns, lines)}"
 
 
-def _methods(rows: list[Row]) -> str:
+def _methods(rows: list[Row], friction: str) -> str:
     """Return the errors of all methods after the same number of simulations."""
     at = where(rows, part="compare", simulations=BUDGET, ended=False)
     found = [method for method in STYLES if where(at, method=method)]
@@ -89,9 +93,9 @@ def _methods(rows: list[Row]) -> str:
     models, splits = (len({row[what] for row in at}) for what in ("model", "split"))
     slow = counted(len({row["model"] for row in where(at, method="autograd")}), "truth", "truths")
     title = (
-        f"All methods after {BUDGET} simulations of the five pushes (Ideal world, trajectories) "
-        f"[mm]: mean and standard deviation over {models} truths and {splits} splits of the "
-        f"pushes. Autograd, being slow, learned only {slow} of each object and one split, "
+        f"All methods after {BUDGET} simulations of the five pushes (Ideal world, trajectories, "
+        f"{friction}) [mm]: mean and standard deviation over {models} truths and {splits} splits "
+        f"of the pushes. Autograd, being slow, learned only {slow} of each object and one split, "
         "and was given the forces that it needs."
     )
     return f"{title}\n\n{markdown(('object', *found), lines)}"

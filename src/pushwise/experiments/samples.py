@@ -21,7 +21,7 @@ from pushwise.experiments.reporting import (
 )
 from pushwise.experiments.rows import Row, mean, numbers, where
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
-from pushwise.experiments.trials import end_error, push_object
+from pushwise.experiments.trials import EVEN, end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
@@ -70,6 +70,7 @@ def rows_of(setting: Row) -> list[Row]:
         learn[:pushes],
         method=method,
         finger=Finger(),
+        prior=EVEN,
         search=SearchOptions(seed=model + 1000 * split),
     )
     off = found.model.centre_of_mass - trial.truth.model.centre_of_mass

@@ -30,8 +30,10 @@ from pushwise.typing import Array
 from pushwise.worlds.ideal import Ideal
 from pushwise.worlds.mujoco import MuJoCo
 
-__all__ = ["ModelHistory", "Trial", "end_error", "push_object"]
+__all__ = ["EVEN", "ModelHistory", "Trial", "end_error", "push_object"]
 
+EVEN = Prior(friction_spread=0.05)
+"""What is believed where friction is known to be nearly uniform, as in the paper."""
 NOISE = Noise(position=1e-3, angle=5e-3)
 TABLE = Table.rectangle(2.0, 2.0)
 
@@ -73,11 +75,16 @@ class Trial:
 
 
 @lru_cache(maxsize=4)  # tasks of the same object follow one another
-def push_object(name: str, model: int, *, world: str = "ideal", pushes: int = 10) -> Trial:
-    """Push an object in the world "ideal" or "mujoco"; `model` is the seed of its ground truth."""
+def push_object(
+    name: str, model: int, *, world: str = "ideal", pushes: int = 10, uneven: bool = False
+) -> Trial:
+    """Push an object in the world "ideal" or "mujoco"; `model` is the seed of its ground truth.
+
+    Unless it is `uneven`, its friction is nearly uniform.
+    """
     seed = [objects.names.index(name), model]
     rng = np.random.default_rng(seed)
-    truth = objects.load(name).sample(rng)
+    truth = objects.load(name).sample(rng, uneven=uneven)
     finger = Finger()
     place: Any = {"ideal": Ideal, "mujoco": MuJoCo}[world](truth, TABLE, finger=finger)
     deviation = np.array([NOISE.position, NOISE.position, NOISE.angle])

@@ -57,7 +57,7 @@ def inside_polygon(x: float, y: float, px: Array, py: Array) -> bool:
 def nearest_feature(x: float, y: float, px: Array, py: Array) -> tuple[int, float]:
     """Return the feature of a polygon nearest to a point, and its distance [m], negative inside."""
     best = np.inf
-    feature = -1
+    feature = int(np.int64(-1))  # a literal would compile what it is passed to once more
     k = px.size
     last = k - 1  # corner a, where the edge to corner b begins
     ax = px[last] - x

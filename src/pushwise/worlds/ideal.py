@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from pushwise.checks import non_negative_number
 from pushwise.geometry.polygon import placed
 from pushwise.objects.thing import Thing
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.motion_state import MotionState
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
@@ -41,6 +41,7 @@ class Ideal(StreamedSimulation):
         pose: ArrayLike = (0.0, 0.0, 0.0),
         finger: Finger | None = None,
         sensing: Sensing | None = None,
+        physics: Physics = Physics(),
     ) -> None:
         """Put an object on a table.
 
@@ -56,8 +57,10 @@ class Ideal(StreamedSimulation):
             pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
             finger: The finger; the default `Finger` if not given.
             sensing: What is measured, and how well; the default `Sensing` if not given.
+            physics: How it is simulated: on a stiff bed, for instance.
 
         """
+        self._physics = physics
         self._start_error = non_negative_number("start_error", start_error)
         self._direction_error = non_negative_number("direction_error", direction_error)
         super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
@@ -74,7 +77,13 @@ class Ideal(StreamedSimulation):
     def _carried_out(self, push: Push, pose: Array, twist: Array) -> Motion:
         """Simulate the push."""
         path = simulate(
-            self._model, push, pose, twist=twist, finger=self._finger, table=self._table
+            self._model,
+            push,
+            pose,
+            twist=twist,
+            finger=self._finger,
+            table=self._table,
+            physics=self._physics,
         )
         t = sample_times(push, float(path.t[-1]), self._sensing.rate)
         impulse = np.zeros((len(path.t), 2))
@@ -95,7 +104,7 @@ class Ideal(StreamedSimulation):
     @cached_property
     def _simulator(self) -> Simulator:
         """The object, simulated bit by bit."""
-        return Simulator(self._model, finger=self._finger, table=self._table)
+        return Simulator(self._model, finger=self._finger, table=self._table, physics=self._physics)
 
     def _halt(self) -> None:
         """Note that the object rests and the finger is up."""
