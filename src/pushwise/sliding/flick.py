@@ -31,10 +31,12 @@ __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
 
 _GAP = 4e-3  # m between finger and object at the start; poses are observed with noise
 _TRIES = 5  # contacts that are tried for each flick wanted, and some more
+_SIMULATED = 8  # models; of more, those beyond only show how uncertain friction is
 _SLOWER = 0.85  # of the speed, where a flick is not safe
 _STEADY = 0.5  # of the acceleration that tilts the object; half of it lifts none in MuJoCo
 _UNLIKELY = 2.0  # standard deviations: friction below the models' by this much must be safe, too
 _COARSE = Physics(dt=4e-3)  # s; ends within about a millimetre of those of finer steps
+_PAUSE = 0.02  # s; an object that meets the finger again after a longer one is hit
 _POSES = 16  # of a slide, whose distances from the edge are looked at
 _STRIDE = 0.02  # m between distances from the edge that are looked at
 _FAR = 1.0  # m; no flick takes an object farther
@@ -45,7 +47,7 @@ _TURNING = 1.2  # an object that also turns is slower, and may be flicked this m
 class FlickOptions:
     """Which flicks are drawn, and which of them are safe."""
 
-    slowest: float = 0.4
+    slowest: float = 0.3
     """Least final speed of the finger [m/s]."""
     fastest: float = 1.0
     """Greatest final speed of the finger [m/s]."""
@@ -92,7 +94,9 @@ def draw_flicks(
 
     Args:
         rng: Source of randomness.
-        models: What the object may be like, for example drawn from a belief; all of one grid.
+        models: What the object may be like, all of one grid. Draw them from what is believed: some
+            64, because a few do not show how small friction may be. Flicks are simulated with the
+            first eight, and with friction as improbably small as that of all of them suggests.
         pose: Pose of the object [m, m, rad], shape (3,).
         table: The table.
         finger: The finger.
@@ -140,8 +144,9 @@ def is_safe(
     """Return whether a flick keeps the object flat and on the table, whichever the model is.
 
     The object must stay away from the edge all along, also with friction two standard deviations
-    below that of the models, and it must not spin wildly. The acceleration must be at most half of
-    that which would tilt the object. Arguments as of `draw_flicks`.
+    below that of the models. It must not spin wildly, nor lose the finger and meet it again, which
+    would be a hit. The acceleration must be at most half of that which would tilt the object.
+    Arguments as of `draw_flicks`.
     """
     options = options or FlickOptions()
     check = _Check(models, finite_array("pose", pose, (3,)), table, finger, options)
@@ -184,8 +189,13 @@ class _Check:
         """The models with improbably little friction, which slide the farthest."""
         return [
             ObjectModel(model.grid, model.mass, model.friction * min(self._least / own, 1.0))
-            for model, own in zip(self.models, self._levels, strict=True)
+            for model, own in zip(self._simulated, self._levels, strict=False)
         ]
+
+    @property
+    def _simulated(self) -> Sequence[ObjectModel]:
+        """The models that flicks are simulated with."""
+        return self.models[:_SIMULATED]
 
     @cached_property
     def least_speed(self) -> float:
@@ -215,23 +225,18 @@ class _Check:
     def tilting(self, direction: Array) -> float:
         """Return the least acceleration in a direction (2,) that tilts one of the models [m/s^2].
 
-        Infinite if the finger is above the centre of mass of all of them.
+        Unlimited, or nearly, if the finger is above the centre of mass of all of them.
         """
-        return min(
-            GRAVITY * self._reach(model, -direction) / max(z - self.finger.height, 1e-9)
-            for model, z in zip(self.models, self._heights, strict=True)
-        )
+        arm = np.maximum(self._heights - self.finger.height, 1e-9)
+        return float((GRAVITY * self._reach(-direction) / arm).min())
 
     def glide(self, push: Push) -> float | None:
-        """Return how far the object slides alone [m], the median over the models; None if unsafe.
-
-        It slides alone from its last contact with the finger on; it may swing back and touch it.
-        """
-        for model, mu, z in zip(self.models, self._levels, self._heights, strict=True):
-            if mu * z > self._reach(model, push.end - push.start):
-                return None  # it would topple forwards
+        """Return how far the object slides alone [m], in the median; None if it is not safe."""
+        reach = self._reach(push.end - push.start)
+        if (self._levels[:_SIMULATED] * self._heights > reach).any():
+            return None  # it would topple forwards
         # One of the models rules out most flicks that are not safe.
-        for models in (self.slippery[:1], self.slippery[1:], self.models):
+        for models in (self.slippery[:1], self.slippery[1:], self._simulated):
             paths = simulate_batch(models, push, self.pose, finger=self.finger, physics=_COARSE)
             if not all(map(self._stays, paths)):
                 return None
@@ -244,24 +249,28 @@ class _Check:
         return float(np.median(glides))
 
     def _stays(self, path: Trajectory) -> bool:
-        """Return whether the object stays away from the edge and does not spin wildly."""
+        """Return whether the object stays away from the edge, does not spin, and is not hit."""
         if path.failure is not None or np.abs(path.twist[:, 2]).max() > self.options.spin:
+            return False
+        touching = path.t[1:][path.force.any(axis=1)]
+        if np.diff(touching).max(initial=0.0) > _PAUSE:
             return False
         poses = path.pose_at(np.linspace(0.0, path.t[-1], _POSES))
         corners = np.concatenate([placed(self.hull, pose) for pose in poses])
         return self._clearance(corners) >= self.margin
 
-    def _reach(self, model: ObjectModel, direction: Array) -> float:
-        """Return how far the support extends beyond the centre of mass in a direction [m]."""
+    def _reach(self, direction: Array) -> Array:
+        """Return how far the support extends beyond each centre of mass in a direction [m]."""
         x, y = direction / np.hypot(*direction)
         cos, sin = np.cos(self.pose[2]), np.sin(self.pose[2])
         along = np.array([cos * x + sin * y, -sin * x + cos * y])
-        corner = self.hull - model.centre_of_mass
-        side = np.roll(corner, -1, axis=0) - corner
+        side = np.roll(self.hull, -1, axis=0) - self.hull
         normal = np.stack([side[:, 1], -side[:, 0]], axis=1)
-        ahead = normal @ along
-        distance = np.sum(normal * corner, axis=1)
-        return float((distance[ahead > 0.0] / ahead[ahead > 0.0]).min())
+        front = normal @ along > 0.0
+        centres = np.array([model.centre_of_mass for model in self._simulated])
+        distance = np.sum(normal * self.hull, axis=1) - centres @ normal.T
+        reach: Array = (distance[:, front] / (normal @ along)[front]).min(axis=1)
+        return reach
 
     @cached_property
     def _levels(self) -> Array:
@@ -275,9 +284,9 @@ class _Check:
         return float(np.exp(level.mean() - _UNLIKELY * level.std()))
 
     @cached_property
-    def _heights(self) -> list[float]:
-        """Heights of the models' centres of mass [m], that of a cell at half its height."""
-        return [0.5 * float(m.mass @ m.grid.heights) / m.total_mass for m in self.models]
+    def _heights(self) -> Array:
+        """Heights of the centres of mass [m], that of a cell at half its height."""
+        return np.array([0.5 * m.mass @ m.grid.heights / m.total_mass for m in self._simulated])
 
     def _clearance(self, points: Array) -> float:
         """Return the least distance of points (n, 2) from the edge [m]; negative beyond it."""
