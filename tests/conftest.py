@@ -1,9 +1,14 @@
 """What several test modules share and what takes a while to make, made once."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# Tests run on all cores already: threads of the linear algebra would wait for each other. This must
+# be said before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from a_run import a_run
 from browser import Page, browser

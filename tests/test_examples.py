@@ -56,6 +56,6 @@ def test_to_a_pose() -> None:
 def test_next_push() -> None:
     """Know the centre of mass better with each push."""
     *steps, last = told("next_push.py").splitlines()
-    known = [float(line.split("centre of mass ")[1].split()[0]) for line in steps]
+    known = [float(line.split("known to ")[1].split()[0]) for line in steps]
     assert known[-1] < known[0]
     assert float(last.split()[-3]) < 5.0

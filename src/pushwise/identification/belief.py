@@ -22,7 +22,7 @@ __all__ = ["Belief", "CentreError", "centre_error", "checked_belief"]
 
 
 class CentreError(NamedTuple):
-    """Standard errors of a centre of mass: how they are told everywhere."""
+    """Standard errors of a centre of mass: given in the same way everywhere."""
 
     along: float
     """In the direction in which it is known worst [m]."""

@@ -98,7 +98,7 @@ def _believed_of_friction(posterior: Posterior) -> str:
     more = "more flicks" if any(posterior.problem.order.free) else "flicks"
     return (
         f", for friction that is {verb} to vary by {spread:.0%} over the object "
-        f"({1e3 * even:.1f} mm if it were known not to vary); {more} would tell"
+        f"({1e3 * even:.1f} mm if it were known not to vary); {more} would show it"
     )
 
 
