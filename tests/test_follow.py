@@ -65,7 +65,7 @@ def test_noise_is_corrected() -> None:
             HAMMER.sample(rng),
             TABLE,
             sensing=pw.worlds.Sensing(Noise(0.001, 0.005)),
-            direction_error=0.05,
+            arm_error=(0.0, 0.05),
         )
         done = follow(world, KNOWN, GOAL, TABLE, options=replace(GRADIENT, method=method))
         assert done.reached, done.end

@@ -95,7 +95,7 @@ def test_loss(form: str) -> None:
             float(np.sum(gradient.pose * way)),
             lambda h: loss(model, moved(still, h * way, none), **options),
         )
-        push = 1e-3 * gradient.twist / np.abs(gradient.twist).max()
+        push = 1e-2 * gradient.twist / np.abs(gradient.twist).max()
         check_one(
             float(np.sum(gradient.twist * push)),
             lambda h: loss(model, moved(still, none, h * push), **options),

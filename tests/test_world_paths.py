@@ -160,7 +160,7 @@ def test_the_kuka_refuses_what_is_too_fast(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_clumsy_arm_turns_the_whole_path() -> None:
     """Move and turn a curve rigidly about its start."""
-    world = pw.worlds.Ideal(HAMMER, start_error=0.002, direction_error=0.1, seed=1)
+    world = pw.worlds.Ideal(HAMMER, arm_error=(0.002, 0.1), seed=1)
     done = world._attempted(pw.Push(QUARTER.times, QUARTER.positions, raised=True))
     assert done.raised
     assert 0.0 < np.hypot(*(done.start - START)) < 0.01

@@ -65,7 +65,7 @@ def test_noise_is_as_told_and_repeats_by_seed() -> None:
 
 def test_a_clumsy_arm_pushes_elsewhere_and_says_nothing() -> None:
     """Hide the error of a push from its record."""
-    world = pw.worlds.Ideal(HAMMER, start_error=0.002, direction_error=0.05, seed=1)
+    world = pw.worlds.Ideal(HAMMER, arm_error=(0.002, 0.05), seed=1)
     record = world.push(PUSH)
     clean = pw.worlds.Ideal(HAMMER).push(PUSH)
     assert record.push is PUSH

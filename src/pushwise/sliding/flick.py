@@ -29,7 +29,6 @@ from pushwise.typing import Array
 
 __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
 
-_GAP = 4e-3  # m between finger and object at the start; poses are observed with noise
 _TRIES = 5  # contacts that are tried for each flick wanted, and some more
 _SIMULATED = 8  # models; of more, those beyond only show how uncertain friction is
 _SLOWER = 0.85  # of the speed, where a flick is not safe
@@ -51,6 +50,8 @@ class FlickOptions:
     """Least final speed of the finger [m/s]."""
     fastest: float = 1.0
     """Greatest final speed of the finger [m/s]."""
+    gap: float = 0.004
+    """Distance between finger and object at the start [m]: what observed poses may be off."""
     run_up: float = 0.08
     """Length over which the finger accelerates [m]."""
     longest_run_up: float = 0.12
@@ -306,8 +307,12 @@ def _contact(rng: np.random.Generator, check: _Check) -> tuple[Array, Array]:
     while True:
         i = int(rng.choice(len(outline), p=lengths / lengths.sum()))
         normal = np.array([sides[i, 1], -sides[i, 0]]) / lengths[i]
-        start = outline[i] + rng.random() * sides[i] + (check.finger.radius + _GAP) * normal
+        start = (
+            outline[i]
+            + rng.random() * sides[i]
+            + (check.finger.radius + check.options.gap) * normal
+        )
         # In a hollow the finger may not fit.
-        if outline_distance(outline, start) > check.finger.radius + 0.5 * _GAP:
+        if outline_distance(outline, start) > check.finger.radius + 0.5 * check.options.gap:
             angle = rng.uniform(-1.0, 1.0) * check.options.obliquity
             return start, placed(-normal[None], np.array([0.0, 0.0, angle]))[0]

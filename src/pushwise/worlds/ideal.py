@@ -35,8 +35,7 @@ class Ideal(StreamedSimulation):
         thing: Thing | ObjectModel,
         table: Table | None = None,
         *,
-        start_error: float = 0.0,
-        direction_error: float = 0.0,
+        arm_error: tuple[float, float] = (0.0, 0.0),
         seed: int = 0,
         pose: ArrayLike = (0.0, 0.0, 0.0),
         finger: Finger | None = None,
@@ -45,14 +44,13 @@ class Ideal(StreamedSimulation):
     ) -> None:
         """Put an object on a table.
 
-        The errors are those of the arm that pushes; records contain only the commanded push.
-
         Args:
             thing: The object, or only its model.
             table: The table; the default `Table` if not given.
-            start_error: Standard deviation of the finger's actual start, along x and y each [m].
-            direction_error: Standard deviation of the direction it actually moves in [rad]; the
-                whole path is turned about its start.
+            arm_error: How inaccurate the arm is that pushes; records contain only the commanded
+                push. Standard deviations of the finger's actual start, along x and y each [m], and
+                of the direction in which it actually moves [rad]: the whole path is turned about
+                its start.
             seed: Random seed of the noise and of the errors.
             pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
             finger: The finger; the default `Finger` if not given.
@@ -61,8 +59,8 @@ class Ideal(StreamedSimulation):
 
         """
         self._physics = physics
-        self._start_error = non_negative_number("start_error", start_error)
-        self._direction_error = non_negative_number("direction_error", direction_error)
+        self._start_error = non_negative_number("arm_error[0]", arm_error[0])
+        self._direction_error = non_negative_number("arm_error[1]", arm_error[1])
         super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
 
     def _attempted(self, push: Push) -> Push:
