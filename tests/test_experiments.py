@@ -13,7 +13,7 @@ from drawn import drawn, points_of, texts
 from pushwise import Push, PushRecord
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
-from pushwise.experiments import heatmaps, identification, identification_report, samples
+from pushwise.experiments import coverage, heatmaps, identification, identification_report, samples
 from pushwise.experiments.reporting import markdown, with_spread
 from pushwise.experiments.rows import Row, numbers, read_rows, where
 from pushwise.experiments.sweep import SweepOptions, compare, conduct
@@ -43,7 +43,9 @@ def test_identification(tmp_path: Path) -> None:
         )
     assert (tmp_path / "table.md").read_text() == table + "\n"
     rows = read_rows(tmp_path / "rows.csv")
-    at = where(rows, part="compare", simulations=50, ended=False)
+    other = where(rows, friction="uneven", simulations=50, ended=False)
+    assert {row["method"] for row in other} == {*identification.METHODS[:-1]}
+    at = where(rows, part="compare", friction="even", simulations=50, ended=False)
     errors = {m: numbers(where(at, method=m), "error_mm") for m in identification.METHODS[:-1]}
     assert all(len(found) == 1 for found in errors.values())
     panel, alone = figures["figure.png"].axes[0], figures[f"panel-{NAME}.png"].axes[0]
@@ -56,7 +58,7 @@ def test_identification(tmp_path: Path) -> None:
     ours = errors.pop("refine")
     assert all(ours.mean() < other.mean() for other in errors.values())
     # All but the evolution begin with the same even model.
-    first = where(rows, part="compare", simulations=1, split=0)
+    first = where(rows, part="compare", friction="even", simulations=1, split=0)
     starts = numbers([row for row in first if row["method"] != "cma-es"], "error_mm")
     assert starts == pytest.approx(starts[0])
     for part in ("ends", "mujoco", "calibration"):
@@ -64,6 +66,27 @@ def test_identification(tmp_path: Path) -> None:
         assert end["ended"] and end["error_mm"] < end["even_mm"]  # type: ignore[operator]
     assert f"| {NAME} | " in table and "below 15.3" in table
     again = compare(identification.rows_of, settings, tmp_path, share=0.2)
+    assert again.endswith("all the same to the last digit.")
+
+
+@pytest.mark.slow
+def test_coverage(tmp_path: Path) -> None:
+    """Learn one object in every world from slow pushes and, in two, from flicks; say it again."""
+    settings = [
+        setting
+        for setting in where(coverage.settings_of(draws=1), friction="uneven")
+        if setting["plan"] == "slow" or setting["world"] != "mujoco"
+    ]
+    assert len(settings) == 5
+    table = conduct(coverage.rows_of, settings, coverage.report, SweepOptions(tmp_path))
+    assert (tmp_path / "table.md").read_text() == table + "\n"
+    rows = read_rows(tmp_path / "rows.csv")
+    flicked = where(rows, plan="flicks")
+    assert all(row["flicks"] == 5 and row["lost"] == 0 for row in flicked)
+    assert numbers(flicked, "slides").min() >= 3
+    assert numbers(rows, "centre_chi2").max() < 14.0  # one of a thousand is above it
+    assert "| uneven | 2 slow, 5 flicks | stiff bed | 1 | 100.0% |" in table
+    again = compare(coverage.rows_of, settings, tmp_path, share=0.2)
     assert again.endswith("all the same to the last digit.")
 
 
