@@ -14,23 +14,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.geometry.polygon import contains, signed_area
+from pushwise.geometry.polygon import contains
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Finger, Push
-from pushwise.records.record import PushRecord
+from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["Body", "Seen", "Stretch", "body_of", "seen_of"]
+__all__ = ["Body", "Seen", "Stretch", "Violation", "body_of", "seen_of"]
 
+TOLERANCE = 6e-3  # m; correct logs of simulations and of two laboratories stay below 4 mm
 MANY_PUSHES = 40  # of a longer log, so many are looked at
 MANY_SAMPLES = 60  # likewise, of a longer record
+MANY_PLACES = 100  # likewise, along a longer path of the finger
+SOME_SAMPLES = 5  # of so many, one may be wild
 BETWEEN = 4e-3  # m of the finger's path between the places at which its distance is looked at
-STRIDE = 8e-3  # m; far more than noise: an object that moved so far has moved
-SIGMAS = 5.0  # of stated noise: as above
+STRIDE = 8e-3  # m; an object that is seen so far from where it was has moved
+SIGMAS = 5.0  # likewise, where more noise is stated
 SLIPPERY = 0.08  # friction below which no object is expected
 FASTER = 1.5  # what a finger pushes may be this much faster than the finger
-FARTHER = 2.0  # a load that is not uniform may move this much less than the cells do on average
+FAST = 2.0  # m/s; faster objects are not seen on a table, but wrong units are
+FARTHER = 2.0  # cells may move so much farther on average than the load, which is not uniform
+
+
+class Violation(NamedTuple):
+    """By how much a record contradicts what a finger can do [m]; at most about zero if it does not.
+    """
+
+    inside: float
+    """How far the finger is inside the object."""
+    away: float
+    """How far away it is while it moves the object."""
+    surplus: float
+    """How much farther the object moves than the finger can have pushed it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +95,7 @@ class Body:
 
         It is the root mean square over the cells.
         """
+
         def middles(at: Array) -> Array:
             cos, sin = np.cos(at[..., 2]), np.sin(at[..., 2])
             x, y = self.middle
@@ -94,7 +111,6 @@ def body_of(grid: CellGrid, finger: Finger) -> Body:
     """Return what matters of an object and the finger that pushes it."""
     middle = grid.centres.mean(axis=0)
     square = np.sum((grid.centres - middle) ** 2, axis=1) + grid.cell_size**2 / 6.0
-    assert signed_area(grid.outline) > 0.0
     return Body(grid.outline, middle, float(np.sqrt(square.mean())), finger.radius)
 
 
@@ -109,35 +125,58 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A record at many instants: those of the samples, and others between them."""
+    """A record at many instants: those of its samples, and others between them."""
 
-    record: PushRecord
+    name: str  # of the record, for use in a sentence
+    t: Array  # (m,) [s]
     pose: Array  # (m, 3), linear between the samples
     finger: Array  # (m, 2)
-    sample: Integers  # indices of the instants that are samples
     there: Flags  # whether the finger is on the table, (m,)
-    t: Array  # (m,)
-    noise: float  # of the position of the outline [m]
+    sample: Integers  # indices of the instants that are samples
+    record: PushRecord
+    sigma: float  # stated noise of the outline's position [m]
 
-    def closeness(self, body: Body) -> Array:
-        """Return the gap between finger and object at each instant [m], shape (m,).
+    @property
+    def tolerance(self) -> float:
+        """Distance [m] beyond which `Violation` contradicts the record, however noisy it is."""
+        return max(TOLERANCE, 2e-3 + 3.0 * self.sigma)
 
-        Samples do not show when an object began to move between them, so the finger is compared
-        with the poses seen before and after an instant, too. It is infinite for a finger in the air.
-        """
-        after = np.searchsorted(self.sample, np.arange(len(self.t)))
-        before = np.searchsorted(self.sample, np.arange(len(self.t)), side="right") - 1
-        ways = (self.pose, self.pose[self.sample[before]], self.pose[self.sample[after]])
-        gap: Array = np.minimum.reduce([body.gaps(way, self.finger) for way in ways])
-        gap[~self.there] = np.inf
-        return gap
+    def violation(self, body: Body) -> Violation:
+        """Return by how much the record contradicts what a finger can do."""
+        strides = self.strides(body)
+        depth = self._depth(body)
+        if not strides:
+            return Violation(depth, 0.0, 0.0)
+        push = self.record.push
+        assert isinstance(push, Push)
+        free = self.free_slide(body, strides)
+        # An object in motion needs no finger; one at rest needs it to set out and to go on.
+        gaps = [] if self.record.twist.any() else [strides[0].gap]
+        alone = 0.0
+        for one in sorted(strides, key=lambda one: -one.gap):
+            alone += one.length
+            if alone > free:
+                gaps.append(one.gap)
+                break
+        length = sum(one.length for one in strides)
+        surplus = length - FARTHER * push.length - free
+        return Violation(depth, max(gaps, default=0.0), surplus)
+
+    def free_slide(self, body: Body, strides: list[Stretch]) -> float:
+        """Return how far the object may slide without the finger [m], generously."""
+        push, twist = self.record.push, self.record.twist
+        assert isinstance(push, Push)
+        thrown = float(np.hypot(*twist[:2])) + body.gyration * abs(float(twist[2]))
+        seen = max(one.length / (self.t[one.last] - self.t[one.first]) for one in strides)
+        speed = FASTER * max(min(seen, FAST), push.top_speed, thrown)
+        return float(speed**2 / (2.0 * SLIPPERY * GRAVITY) + STRIDE)
 
     def strides(self, body: Body) -> list[Stretch]:
         """Return the parts of the record in which the object moves, in order of time."""
         found = []
-        gap = self.closeness(body)
+        gap = self._gaps(body)
         first = int(self.sample[0])
-        step = max(STRIDE, SIGMAS * self.noise)
+        step = max(STRIDE, SIGMAS * self.sigma)
         for at in self.sample[1:].tolist():
             far = float(body.moved(self.pose[first], self.pose[at]))
             if far >= step:
@@ -145,69 +184,58 @@ class Seen:
                 first = at
         return found
 
-    def violation(self, body: Body) -> float:
-        """Return by how much the record contradicts what a finger can do [m]; about 0 if it does not."""
-        return max(self.depth(body), *self.apart(body))
+    def _gaps(self, body: Body) -> Array:
+        """Return the gap between finger and object at each instant [m], shape (m,).
 
-    def depth(self, body: Body) -> float:
-        """Return how far the finger is inside the object [m], but for one wild sample."""
+        Samples do not show when an object began to move between them, so the finger is compared
+        with the poses before and after an instant, too. The gap of a raised finger is infinite.
+        """
+        instants = np.arange(len(self.t))
+        before = self.sample[np.searchsorted(self.sample, instants, side="right") - 1]
+        after = self.sample[np.searchsorted(self.sample, instants)]
+        poses = (self.pose, self.pose[before], self.pose[after])
+        gap: Array = np.minimum.reduce([body.gaps(pose, self.finger) for pose in poses])
+        gap[~self.there] = np.inf
+        return gap
+
+    def _depth(self, body: Body) -> float:
+        """Return how far the finger is inside the object at a sample [m], but for a wild one."""
         at = self.sample[self.there[self.sample]]
         if not len(at):
             return 0.0
         inside = np.sort(-body.gaps(self.pose[at], self.finger[at]))
-        return float(inside[-2 if len(inside) > 4 else -1])
-
-    def apart(self, body: Body) -> tuple[float, float, float]:
-        """Return three distances [m]: how far away the finger was when the object set out, how far while it
-        moved on, and how much farther the object moved than the finger."""
-        strides = self.strides(body)
-        if not strides:
-            return 0.0, 0.0, 0.0
-        thrown = self.record.twist
-        at_once = float(np.hypot(*thrown[:2])) + body.gyration * abs(float(thrown[2]))
-        push = self.record.push
-        assert isinstance(push, Push)
-        set_out = 0.0 if at_once > 0.0 else strides[0].gap
-        quick = max(
-            (one.length / (self.t[one.last] - self.t[one.first]) for one in strides), default=0.0
-        )
-        speed = FASTER * max(min(quick, 2.0), push.top_speed, at_once)
-        free = speed**2 / (2.0 * SLIPPERY * GRAVITY) + STRIDE
-        alone, on = 0.0, 0.0
-        for one in sorted(strides, key=lambda one: -one.gap):
-            alone += one.length
-            if alone > free:
-                on = one.gap
-                break
-        way = sum(one.length for one in strides)
-        return set_out, on, way - FARTHER * push.length - free
+        return float(inside[-1 if len(inside) < SOME_SAMPLES else -2])
 
 
-def seen_of(records: Sequence[PushRecord], reach: float) -> list[Seen]:
-    """Return what can be looked at of records; pushes without a finger and falls cannot.
-
-    Args:
-        records: The records.
-        reach: Distance of the outline from the object's middle [m], over which angles are noisy.
-
-    """
-    usable = [r for r in records if isinstance(r.push, Push) and not r.fell]
-    some = np.unique(np.linspace(0, len(usable) - 1, MANY_PUSHES).round().astype(int))
-    return [_seen(usable[i], reach) for i in some.tolist()] if usable else []
+def seen_of(records: Sequence[PushRecord], body: Body) -> list[Seen]:
+    """Return what can be looked at of records; pushes without a finger and falls cannot."""
+    usable = [i for i, r in enumerate(records) if isinstance(r.push, Push) and not r.fell]
+    return [_seen(records[usable[i]], usable[i], body) for i in _some(len(usable), MANY_PUSHES)]
 
 
-def _seen(record: PushRecord, reach: float) -> Seen:
-    """Return one record at many instants."""
+def _some(count: int, limit: int) -> list[int]:
+    """Return the indices of things, or of `limit` of them, evenly distributed."""
+    return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(int)).tolist()
+
+
+def _seen(record: PushRecord, index: int, body: Body) -> Seen:
+    """Return a record, number `index` of several, at many instants."""
     push = record.push
     assert isinstance(push, Push)
-    chosen = np.unique(np.linspace(0, len(record.t) - 1, MANY_SAMPLES).round().astype(int))
-    seen = record.t[chosen]
-    steps = int(np.clip(np.ceil(push.length / BETWEEN), 2, 100))
-    even = np.linspace(record.t[0], record.t[-1], steps)
-    inside = push.times[(push.times > record.t[0]) & (push.times < record.t[-1])]
-    t = np.union1d(np.union1d(even, seen), inside[:: len(inside) // 40 + 1])
+    begin, end = record.t[0], record.t[-1]
+    samples = record.t[_some(len(record.t), MANY_SAMPLES)]
+    even = np.linspace(begin, end, int(np.clip(push.length / BETWEEN, 2, MANY_PLACES)))
+    bends = push.times[_some(len(push.times), MANY_SAMPLES)]
+    t = np.unique(np.concatenate([samples, even, bends.clip(begin, end)]))
     pose = np.stack([np.interp(t, record.t, column) for column in record.pose.T], axis=1)
-    there = (t <= push.duration) | (not push.raised)
-    noise = record.noise
-    sigma = float(np.hypot(noise.position, reach * noise.angle)) if noise is not None else 0.0
-    return Seen(record, pose, push.at(t), np.searchsorted(t, seen), there, t, sigma)
+    noise = record.noise or Noise()
+    return Seen(
+        record.called(index),
+        t,
+        pose,
+        push.at(t),
+        (t <= push.duration) | (not push.raised),
+        np.searchsorted(t, samples),
+        record,
+        float(np.hypot(noise.position, body.gyration * noise.angle)),
+    )
