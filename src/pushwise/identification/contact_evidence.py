@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.geometry.polygon import contains
+from pushwise.geometry.polygon import crosses_ray
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Finger, Push
 from pushwise.records.record import Noise, PushRecord
@@ -81,7 +81,9 @@ class Body:
         nearest = np.argmin(square, axis=1)
         rows = np.arange(len(point))
         distance = np.sqrt(square[rows, nearest])
-        side = np.where(contains(self.outline, point), -1.0, 1.0)
+        ahead = np.roll(from_corner, -1, axis=1)
+        crossed = crosses_ray(*(-from_corner.transpose(2, 0, 1)), *(-ahead.transpose(2, 0, 1)))
+        side = np.where(np.sum(crossed, axis=1) % 2 == 1, -1.0, 1.0)
         nx, ny = (side * apart[rows, nearest].T) / np.maximum(distance, 1e-12)
         normal = np.stack([cos * nx - sin * ny, sin * nx + cos * ny], axis=1)
         return side * distance - self.radius, normal
@@ -120,7 +122,8 @@ class Stretch(NamedTuple):
     first: int  # instants between which it does
     last: int
     length: float  # m
-    gap: float  # smallest gap between finger and object in it [m]
+    before: float  # smallest gap between the finger in it and the object where it set out [m]
+    after: float  # and the object where it arrived [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +154,13 @@ class Seen:
         assert isinstance(push, Push)
         free = self.free_slide(body, strides)
         # An object in motion needs no finger; one at rest needs it to set out and to go on.
-        gaps = [] if self.record.twist.any() else [strides[0].gap]
+        gaps = [] if self.record.twist.any() else [strides[0].before]
         alone = 0.0
-        for one in sorted(strides, key=lambda one: -one.gap):
+        for one in sorted(strides, key=lambda one: -max(one.before, one.after)):
             alone += one.length
             if alone > free:
-                gaps.append(one.gap)
+                slide = push.top_speed**2 / (2.0 * SLIPPERY * GRAVITY)
+                gaps.append(max(one.before, one.after) - slide)
                 break
         length = sum(one.length for one in strides)
         surplus = length - FARTHER * push.length - free
@@ -174,29 +178,27 @@ class Seen:
     def strides(self, body: Body) -> list[Stretch]:
         """Return the parts of the record in which the object moves, in order of time."""
         found = []
-        gap = self._gaps(body)
         first = int(self.sample[0])
         step = max(STRIDE, SIGMAS * self.sigma)
         for at in self.sample[1:].tolist():
             far = float(body.moved(self.pose[first], self.pose[at]))
             if far >= step:
-                found.append(Stretch(first, at, far, float(gap[first : at + 1].min())))
+                found.append(Stretch(first, at, far, *self._gaps(body, first, at)))
                 first = at
         return found
 
-    def _gaps(self, body: Body) -> Array:
-        """Return the gap between finger and object at each instant [m], shape (m,).
+    def _gaps(self, body: Body, first: int, last: int) -> tuple[float, float]:
+        """Return how close the finger comes between two instants to the poses at these [m].
 
-        Samples do not show when an object began to move between them, so the finger is compared
-        with the poses before and after an instant, too. The gap of a raised finger is infinite.
+        Where it sets an object in motion it comes to where that was, and where it lets go of it, or
+        holds it, to where that is. A raised finger comes nowhere.
         """
-        instants = np.arange(len(self.t))
-        before = self.sample[np.searchsorted(self.sample, instants, side="right") - 1]
-        after = self.sample[np.searchsorted(self.sample, instants)]
-        poses = (self.pose, self.pose[before], self.pose[after])
-        gap: Array = np.minimum.reduce([body.gaps(pose, self.finger) for pose in poses])
-        gap[~self.there] = np.inf
-        return gap
+        finger = self.finger[first : last + 1][self.there[first : last + 1]]
+        if not len(finger):
+            return np.inf, np.inf
+        ends = np.repeat(self.pose[[first, last]], len(finger), axis=0)
+        gaps = body.gaps(ends, np.concatenate([finger, finger]))
+        return float(gaps[: len(finger)].min()), float(gaps[len(finger) :].min())
 
     def _depth(self, body: Body) -> float:
         """Return how far the finger is inside the object at a sample [m], but for a wild one."""

@@ -16,9 +16,9 @@ __all__ = ["in_another_frame", "of_another_point", "search_frame"]
 Change = Callable[[Seen, Array], Seen]
 """Changes a record by x, y [m] and an angle [rad], shape (3,)."""
 
-DIRECTIONS = 24  # from which the search starts
-SHORT, LONG = 60, 400  # evaluations per start, and per start that is promising
-PROMISING = 5
+DIRECTIONS = 24  # in which starts of the search are looked for
+HOPEFUL, SHORT = 20, 80  # starts that are tried, and evaluations for each
+PROMISING, LONG = 5, 300  # likewise, of those that are promising
 PUSHES = 12  # of a longer log
 PLACES = 12  # samples of a push that the finger must not be inside of
 CAP = 0.03  # m; a contact that is farther off tells nothing, as it may be none
@@ -44,8 +44,11 @@ def of_another_point(seen: Seen, frame: Array) -> Seen:
     return replace(seen, pose=pose)
 
 
-def search_frame(log: Sequence[Seen], body: Body, change: Change) -> list[Array]:
-    """Return the most promising frames, best first, each x, y [m] and an angle [rad], shape (3,)."""
+def search_frame(log: Sequence[Seen], body: Body, change: Change) -> list[tuple[float, Array]]:
+    """Return the most promising frames, best first, each x, y [m] and an angle [rad], shape (3,).
+
+    The number with each frame is the mean distance [m] between finger and outline that remains.
+    """
     some = np.unique(np.linspace(0, len(log) - 1, min(len(log), PUSHES)).astype(int))
     thin = [_thinned(log[i], body) for i in some.tolist()]
     whole = _joined([one for one, _ in thin])
@@ -63,14 +66,17 @@ def search_frame(log: Sequence[Seen], body: Body, change: Change) -> list[Array]
         found = minimize(cost, start, args=(cap,), method="Nelder-Mead", options=options)
         return float(found.fun), found.x
 
-    starts = []
+    starts = [np.zeros(3)]
+    grid = 0.7 * body.gyration * np.arange(-2.0, 3.0)
     for angle in np.linspace(-np.pi, np.pi, DIRECTIONS, endpoint=False):
         turned = change(whole, np.array([0.0, 0.0, angle]))
-        offset = _offset(turned, body, touching, pose=change is of_another_point)
-        starts.append(searched(np.append(offset, angle), SHORT, np.inf))
-    starts.sort(key=lambda one: one[0])
-    ends = [searched(start, LONG, CAP) for _, start in starts[:PROMISING]]
-    return [frame for _, frame in sorted(ends, key=lambda one: one[0])]
+        x, y = _offset(turned, body, touching, pose=change is of_another_point)
+        starts += [np.array([x + dx, y + dy, angle]) for dx in grid for dy in grid]
+    starts[1:] = sorted(starts[1:], key=lambda start: cost(start, np.inf))[:HOPEFUL]
+    short = sorted((searched(start, SHORT, np.inf) for start in starts), key=lambda one: one[0])
+    ends = [searched(start, LONG, CAP) for _, start in short[:PROMISING]]
+    count = max(int(touching.sum()), 1)
+    return [(off / count, frame) for off, frame in sorted(ends, key=lambda one: one[0])]
 
 
 def _offset(turned: Seen, body: Body, touching: Array, *, pose: bool) -> Array:

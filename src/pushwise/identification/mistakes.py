@@ -32,7 +32,8 @@ HOPELESS_SHARE = 0.5  # of the pushes: likewise, if nothing explains them
 WRONG_AFTER = 0.1  # of the pushes may be bad for another reason
 FRAME_PUSHES = 3  # bad ones: a frame has three numbers, which explain one or two by themselves
 GROSS = 0.02  # m; unless these are far off
-CLEAR = 2e-3  # m; mean violation of a log that another frame explains
+CLEAR = 2.5e-3  # m; mean violation of a log that is explained
+NEARLY = 1.5  # two frames of which one leaves so much larger gaps are not equally good
 AS_GOOD = 1e-3  # m; two explanations whose mean violations differ by less are equally good
 
 
@@ -59,7 +60,8 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
     if not log:
         return ""
     judged = _Judged(log, body)
-    if judged.share() >= BAD_SHARE and (why := _explained(log, body, judged)):
+    certain = len(judged.bad) > 1 or judged.gross > 0
+    if certain and judged.share() >= BAD_SHARE and (why := _explained(log, body, judged)):
         return why
     return force_mistake(grid, [one for i, one in enumerate(log) if i not in judged.bad], body)
 
@@ -74,6 +76,7 @@ class _Judged:
         self.bad = [i for i, (one, off) in enumerate(pairs) if off > one.tolerance]
         self.worst = int(np.argmax(size))
         self.mean = float(np.mean(np.maximum(size, 0.0)))
+        self.moving = sum(bool(one.strides(body)) for one in log)
         self.gross = sum(off > GROSS for off in size)
 
     def share(self) -> float:
@@ -84,7 +87,12 @@ class _Judged:
 def _explained(log: list[Seen], body: Body, judged: _Judged) -> str:
     """Return a sentence about a log that contradicts itself; empty if that may be an accident."""
     fits = [(c, _Judged([c.undo(one) for one in log], body)) for c in CAUSES]
-    good = [(c, after) for c, after in fits if after.share() <= WRONG_AFTER]
+    # Whatever the cause is, an object that hardly moves when it is undone was not pushed.
+    good = [
+        (c, after)
+        for c, after in fits
+        if after.share() <= WRONG_AFTER and after.mean < CLEAR and 2 * after.moving > judged.moving
+    ]
     enough = len(judged.bad) >= FRAME_PUSHES or judged.gross >= FRAME_PUSHES - 1
     if not good and enough and judged.share() >= FRAME_SHARE:
         good = _frames(log, body)
@@ -109,12 +117,13 @@ def _frames(log: list[Seen], body: Body) -> list[tuple[_Cause, _Judged]]:
     """Return the changes of frame that explain a log."""
     found = []
     for change, cause in ((in_another_frame, _finger_frame), (of_another_point, _object_frame)):
-        for frame in search_frame(log, body, change):
+        for off, frame in search_frame(log, body, change):
             after = _Judged([change(one, frame) for one in log], body)
             if after.share() <= WRONG_AFTER and after.mean < CLEAR:
-                found.append((cause(frame), after))
+                found.append((off, cause(frame), after))
                 break
-    return found
+    best = min((off for off, *_ in found), default=0.0)
+    return [(cause, after) for off, cause, after in found if off < NEARLY * best]
 
 
 def _seen_in(log: list[Seen], judged: _Judged) -> str:
@@ -142,9 +151,9 @@ def _swapped(seen: Seen, *, pose: bool, finger: bool) -> Seen:
     )
 
 
-def _scaled(seen: Seen, pose: float, theta: float, finger: float = 1.0) -> Seen:
-    """Return a record with positions, angles and the finger's positions times a factor each."""
-    return replace(seen, pose=seen.pose * (pose, pose, theta), finger=seen.finger * finger)
+def _turning(seen: Seen, factor: float) -> Seen:
+    """Return a record with all angles times a factor."""
+    return replace(seen, pose=seen.pose * (1.0, 1.0, factor))
 
 
 def _mirrored(seen: Seen) -> Seen:
@@ -155,12 +164,10 @@ def _mirrored(seen: Seen) -> Seen:
 def _finger_frame(frame: Array) -> _Cause:
     """Return the mistake of giving the finger in another frame than the object."""
     x, y, angle = frame
-    turned = np.degrees((angle + np.pi) % (2.0 * np.pi) - np.pi)
     return _Cause(
-        "finger_x, finger_y and x, y, theta look as if they were in different frames, and the "
-        f"finger's had to be turned by {turned:.0f} degrees about its origin and moved by "
-        f"({1e3 * x:.0f}, {1e3 * y:.0f}) mm",
-        "finger and object must be given in the same frame of the table",
+        "finger and object look as if they were in different frames (finger_x, finger_y turned by "
+        f"{_degrees(angle)} degrees about the origin and then moved by {_mm(x, y)} mm would fit)",
+        "both must be given in the same frame of the table",
         lambda seen: in_another_frame(seen, frame),
     )
 
@@ -168,22 +175,29 @@ def _finger_frame(frame: Array) -> _Cause:
 def _object_frame(frame: Array) -> _Cause:
     """Return the mistake of giving the pose of another frame of the object than the grid's."""
     x, y, angle = frame
-    turned = np.degrees((angle + np.pi) % (2.0 * np.pi) - np.pi)
     return _Cause(
-        "x, y, theta look like the pose of another point of the object than the grid's origin, "
-        f"which is at ({1e3 * x:.0f}, {1e3 * y:.0f}) mm and turned by {turned:.0f} degrees as seen "
-        "from it",
+        "x, y, theta look like the pose of another frame of the object than the grid's (a grid at "
+        f"{_mm(x, y)} mm in it, turned by {_degrees(angle)} degrees, would fit)",
         "x, y, theta must be the pose of the frame in which the grid's outline is given",
         lambda seen: of_another_point(seen, frame),
     )
 
 
+def _degrees(angle: float) -> int:
+    """Return an angle [rad] in whole degrees between -180 and 180."""
+    return round(float(np.degrees((angle + np.pi) % (2.0 * np.pi) - np.pi)))
+
+
+def _mm(x: float, y: float) -> str:
+    """Return a position [m] in millimetres."""
+    return f"({round(1e3 * x)}, {round(1e3 * y)})"
+
+
 _AXES = "x and y of object and finger must be those of one right-handed frame of the table"
 _ANGLE = "theta must be in radians and grow from the x axis towards the y axis"
-_METRES = "positions must be in metres"
 CAUSES = (
-    _Cause("theta looks negated", _ANGLE, lambda seen: _scaled(seen, 1.0, -1.0)),
-    _Cause("theta looks like degrees", _ANGLE, lambda seen: _scaled(seen, 1.0, np.pi / 180.0)),
+    _Cause("theta looks negated", _ANGLE, lambda seen: _turning(seen, -1.0)),
+    _Cause("theta looks like degrees", _ANGLE, lambda seen: _turning(seen, np.pi / 180.0)),
     _Cause(
         "x and y of the object look swapped", _AXES, lambda s: _swapped(s, pose=True, finger=False)
     ),
@@ -199,16 +213,5 @@ CAUSES = (
         "the log looks like a mirror image of the object, as in an image whose y axis points down",
         _AXES,
         _mirrored,
-    ),
-    _Cause("x and y look like millimetres", _METRES, lambda seen: _scaled(seen, 1e-3, 1.0)),
-    _Cause(
-        "finger_x and finger_y look like millimetres",
-        _METRES,
-        lambda seen: _scaled(seen, 1.0, 1.0, 1e-3),
-    ),
-    _Cause(
-        "x, y, finger_x and finger_y look like millimetres",
-        _METRES,
-        lambda seen: _scaled(seen, 1e-3, 1.0, 1e-3),
     ),
 )
