@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.geometry.polygon import crosses_ray
+from pushwise.geometry.compiled import nearest_normals
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Finger, Push
 from pushwise.records.record import Noise, PushRecord
@@ -38,8 +38,7 @@ FARTHER = 2.0  # cells may move so much farther on average than the load, which 
 
 
 class Violation(NamedTuple):
-    """By how much a record contradicts what a finger can do [m]; at most about zero if it does not.
-    """
+    """By how much a record contradicts what a finger can do [m]; about zero or less if it agrees."""
 
     inside: float
     """How far the finger is inside the object."""
@@ -53,7 +52,7 @@ class Violation(NamedTuple):
 class Body:
     """What matters of an object: its outline and its size."""
 
-    outline: Array  # (k, 2)
+    outline: tuple[Array, Array]  # its corners, x and y, (k,) each
     middle: Array  # mean cell (2,), grid frame
     gyration: float  # root mean square distance of the cells from it [m]
     radius: float  # of the finger [m]
@@ -72,21 +71,12 @@ class Body:
         """
         cos, sin = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         dx, dy = (finger - pose[:, :2]).T
-        point = np.stack([cos * dx + sin * dy, cos * dy - sin * dx], axis=1)
-        edge = np.roll(self.outline, -1, axis=0) - self.outline
-        from_corner = point[:, None] - self.outline
-        share = np.sum(from_corner * edge, axis=2) / np.sum(edge**2, axis=1)
-        apart = from_corner - share.clip(0.0, 1.0)[..., None] * edge
-        square = np.sum(apart**2, axis=2)
-        nearest = np.argmin(square, axis=1)
-        rows = np.arange(len(point))
-        distance = np.sqrt(square[rows, nearest])
-        ahead = np.roll(from_corner, -1, axis=1)
-        crossed = crosses_ray(*(-from_corner.transpose(2, 0, 1)), *(-ahead.transpose(2, 0, 1)))
-        side = np.where(np.sum(crossed, axis=1) % 2 == 1, -1.0, 1.0)
-        nx, ny = (side * apart[rows, nearest].T) / np.maximum(distance, 1e-12)
+        found = np.empty((3, len(pose)))
+        x, y = self.outline
+        nearest_normals(cos * dx + sin * dy, cos * dy - sin * dx, x, y, found)
+        distance, nx, ny = found
         normal = np.stack([cos * nx - sin * ny, sin * nx + cos * ny], axis=1)
-        return side * distance - self.radius, normal
+        return distance - self.radius, normal
 
     def gaps(self, pose: Array, finger: Array) -> Array:
         """Return the gap between outline and finger [m], shape (m,); arguments as of `toward`."""
@@ -101,7 +91,8 @@ class Body:
         def middles(at: Array) -> Array:
             cos, sin = np.cos(at[..., 2]), np.sin(at[..., 2])
             x, y = self.middle
-            return at[..., :2] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+            there: Array = at[..., :2] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+            return there
 
         shift = np.sum((middles(pose) - middles(start)) ** 2, axis=-1)
         # Angles are compared as numbers, because an object may turn more than once.
@@ -113,7 +104,8 @@ def body_of(grid: CellGrid, finger: Finger) -> Body:
     """Return what matters of an object and the finger that pushes it."""
     middle = grid.centres.mean(axis=0)
     square = np.sum((grid.centres - middle) ** 2, axis=1) + grid.cell_size**2 / 6.0
-    return Body(grid.outline, middle, float(np.sqrt(square.mean())), finger.radius)
+    x, y = grid.outline.T.copy()
+    return Body((x, y), middle, float(np.sqrt(square.mean())), finger.radius)
 
 
 class Stretch(NamedTuple):
@@ -217,7 +209,8 @@ def seen_of(records: Sequence[PushRecord], body: Body) -> list[Seen]:
 
 def _some(count: int, limit: int) -> list[int]:
     """Return the indices of things, or of `limit` of them, evenly distributed."""
-    return np.unique(np.linspace(0, count - 1, min(count, limit)).astype(int)).tolist()
+    chosen: list[int] = np.linspace(0, count - 1, min(count, limit)).astype(int).tolist()
+    return chosen
 
 
 def _seen(record: PushRecord, index: int, body: Body) -> Seen:

@@ -23,14 +23,15 @@ __all__ = ["force_mistake"]
 FELT = 0.2  # of the greatest force: less is noise, or no contact
 PRESSES = 0.6  # mean cosine between a force and the inward normal; friction 1.3 at the finger
 SLACK = 0.3  # a cosine below this contradicts it
-WRONG = 0.4  # of the pushes: as many are no accident
+WRONG = 0.2  # of the pushes: as many are no accident if a usual mistake explains them
 RIGHT = 0.9  # of the pushes, after a mistake is undone
-TURNS = 72  # directions that are tried
-TURN_PUSHES = 3  # fewer fit some turn by themselves
+TURNS = 72  # directions that are tried if nothing else explains them
+TURN_PUSHES = 3  # that are wrong; fewer fit some turn by themselves
 
 DENSEST = 2e4  # kg/m^3; gold
 ROUGHEST = 1.5  # coefficient of friction
 LIGHTEST = 0.5  # N of friction per m^2 of the object: a sheet of paper
+ORDINARY = 15.0, 6e3  # kg/m^3 times friction: from cardboard to steel
 TO_NEWTONS = {
     "millinewtons": 1e-3,
     "grams-force": 1e-3 * GRAVITY,
@@ -40,14 +41,19 @@ TO_NEWTONS = {
 }
 
 
-class _Felt(NamedTuple):
-    """The forces of a record that are clearly felt."""
+class _Pressed(NamedTuple):
+    """The forces of a record that are clearly felt while the finger is at the object."""
 
     force: Array  # (k, 2), table frame
     inward: Array  # (k, 2), unit normal of the outline, into the object
     theta: Array  # (k,)
-    heaviest: float  # N; greatest force that friction must resist, whatever the object's inertia
-    greatest: float  # N
+
+
+class _Load(NamedTuple):
+    """How great the forces of a record are [N]."""
+
+    greatest: float
+    resisted: float  # by friction at least, whatever the object's inertia
 
 
 def force_mistake(grid: CellGrid, log: Sequence[Seen], body: Body) -> str:
@@ -59,29 +65,33 @@ def force_mistake(grid: CellGrid, log: Sequence[Seen], body: Body) -> str:
         body: The object.
 
     """
-    felt = [found for one in log if (found := _felt(one, body)) is not None]
-    return (_direction(felt) or _size(grid, felt)) if felt else ""
+    felt = [one for one in log if one.record.force is not None and one.record.force[1:].any()]
+    moved = [one for one in felt if one.strides(body)]
+    pressed = [found for one in moved if (found := _pressed(one, body)) is not None]
+    loads = [_load(one, body) for one in moved]
+    return (_direction(pressed) if pressed else "") or (_size(grid, loads) if loads else "")
 
 
-def _felt(seen: Seen, body: Body) -> _Felt | None:
-    """Return the forces that are felt in a record; None if nothing is."""
-    record = seen.record
-    if record.force is None or not isinstance(record.push, Push) or not seen.strides(body):
-        return None
+def _pressed(seen: Seen, body: Body) -> _Pressed | None:
+    """Return the forces that are clearly felt in a record; None if there are none."""
+    record, push = seen.record, seen.record.push
+    assert record.force is not None and isinstance(push, Push)
     force = record.force[1:]
     size = np.hypot(*force.T)
     noise = record.noise.force if record.noise is not None else 0.0
-    greatest = float(size.max())
-    if greatest <= 5.0 * noise:
-        return None
     pose = 0.5 * (record.pose[1:] + record.pose[:-1])
-    finger = record.push.at(0.5 * (record.t[1:] + record.t[:-1]))
-    gap, normal = body.toward(pose, finger)
-    near = (size > max(FELT * greatest, 3.0 * noise)) & (np.abs(gap) < seen.tolerance)
-    if not near.any():
-        return None
-    heaviest = _resisted(record.t, force, size > FELT * greatest, _speed(seen, body))
-    return _Felt(force[near], -normal[near], pose[near, 2], heaviest, greatest)
+    gap, normal = body.toward(pose, push.at(0.5 * (record.t[1:] + record.t[:-1])))
+    near = (size > max(FELT * size.max(), 3.0 * noise)) & (np.abs(gap) < seen.tolerance)
+    return _Pressed(force[near], -normal[near], pose[near, 2]) if near.any() else None
+
+
+def _load(seen: Seen, body: Body) -> _Load:
+    """Return how great the forces of a record are."""
+    assert seen.record.force is not None
+    force = seen.record.force[1:]
+    size = np.hypot(*force.T)
+    felt = size > FELT * size.max()
+    return _Load(float(size.max()), _resisted(seen.record.t, force, felt, _speed(seen, body)))
 
 
 def _speed(seen: Seen, body: Body) -> float:
@@ -90,7 +100,7 @@ def _speed(seen: Seen, body: Body) -> float:
     assert isinstance(push, Push)
     strides = (one.length / (seen.t[one.last] - seen.t[one.first]) for one in seen.strides(body))
     thrown = float(np.hypot(*twist[:2])) + body.gyration * abs(float(twist[2]))
-    return 2.0 * max(push.top_speed, thrown, *strides)
+    return float(2.0 * max(push.top_speed, thrown, *strides))
 
 
 def _resisted(t: Array, force: Array, felt: Array, speed: float) -> float:
@@ -113,7 +123,7 @@ def _resisted(t: Array, force: Array, felt: Array, speed: float) -> float:
     return float((impulse * pull / (speed + pull * seconds)).max())
 
 
-def _direction(felt: list[_Felt]) -> str:
+def _direction(felt: list[_Pressed]) -> str:
     """Return what is wrong with the directions of forces; empty if nothing is."""
     straight = np.array([_pressing(one, one.force) for one in felt])
     bad = int(np.sum(straight < SLACK))
@@ -129,7 +139,7 @@ def _direction(felt: list[_Felt]) -> str:
     looks = [words for change, words in _CHANGES.items() if fits(change)]
     if looks:
         return f"{', or '.join(looks)}: {seen}, and undoing that makes it press; {rule}."
-    if len(felt) < TURN_PUSHES:
+    if bad < TURN_PUSHES:
         return ""
     angles = np.linspace(-np.pi, np.pi, TURNS, endpoint=False)
     press = np.array([[_pressing(one, _turned(one.force, a)) for one in felt] for a in angles])
@@ -151,7 +161,7 @@ _CHANGES = {
 }
 
 
-def _changed(felt: _Felt, change: str) -> Array:
+def _changed(felt: _Pressed, change: str) -> Array:
     """Return the forces (k, 2) with one of `_CHANGES` undone."""
     force = -felt.force if change.endswith("negated") else felt.force
     if change.startswith("swapped"):
@@ -166,39 +176,42 @@ def _turned(force: Array, angle: Array | float) -> Array:
     return np.stack([cos * x - sin * y, sin * x + cos * y], axis=1)
 
 
-def _pressing(felt: _Felt, force: Array) -> float:
+def _pressing(felt: _Pressed, force: Array) -> float:
     """Return the mean cosine between forces (k, 2) and the inward normal."""
     return float(np.sum(force * felt.inward) / np.hypot(*force.T).sum())
 
 
-def _size(grid: CellGrid, felt: list[_Felt]) -> str:
+def _size(grid: CellGrid, loads: list[_Load]) -> str:
     """Return what is wrong with the unit of forces; empty if they are plausible."""
     height = float(grid.heights.mean())
     if (grid.heights == grid.cell_size).all():  # not stated
         height = max(height, float(np.sqrt(grid.area)))
     most = DENSEST * grid.area * height * ROUGHEST * GRAVITY
     least = LIGHTEST * grid.area
-    heaviest = float(np.median([one.heaviest for one in felt]))
-    greatest = max(one.greatest for one in felt)
+    low, high = (load * grid.area * height * GRAVITY for load in ORDINARY)
+    resisted = float(np.median([one.resisted for one in loads]))
+    greatest = max(one.greatest for one in loads)
     rule = "fx, fy must be in newtons"
-    if heaviest > most:
-        mass = heaviest / (ROUGHEST * GRAVITY)
-        units = _units([u for u in TO_NEWTONS if heaviest * TO_NEWTONS[u] < most], small=True)
+    if resisted > most:
+        mass = resisted / (ROUGHEST * GRAVITY)
         return (
-            f"fx, fy look like {units}: forces of {greatest:.3g} N would need an object of at "
-            f"least {mass:.3g} kg, but one of this size would weigh {most / (ROUGHEST * GRAVITY):.2g} "
-            f"kg if it were of solid gold; {rule}."
+            f"fx, fy look like {_units(resisted, low, high, small=True)}: forces of "
+            f"{greatest:.3g} N would need an object of {mass:.3g} kg or more, but one of this size would weigh "
+            f"{most / (ROUGHEST * GRAVITY):.2g} kg if it were of solid gold; {rule}."
         )
     if greatest < least:
-        units = _units([u for u in TO_NEWTONS if greatest * TO_NEWTONS[u] > least], small=False)
         return (
-            f"fx, fy look like {units}: no force exceeds {greatest:.2g} N, which would not move a "
-            f"sheet of paper of the object's size; {rule}."
+            f"fx, fy look like {_units(greatest, low, high, small=False)}: no force exceeds "
+            f"{greatest:.2g} N, which would not move a sheet of paper of the object's size; {rule}."
         )
     return ""
 
 
-def _units(plausible: list[str], *, small: bool) -> str:
-    """Return names of units that would be plausible, joined by "or"."""
-    fitting = [unit for unit in plausible if (TO_NEWTONS[unit] < 1.0) == small]
+def _units(force: float, low: float, high: float, *, small: bool) -> str:
+    """Return the units in which a force would be between two others [N], joined by "or"."""
+    fitting = [
+        unit
+        for unit, newtons in TO_NEWTONS.items()
+        if (newtons < 1.0) == small and low < force * newtons < high
+    ]
     return " or ".join(fitting) or f"a {'smaller' if small else 'larger'} unit than newtons"

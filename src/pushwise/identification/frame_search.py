@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pushwise.identification.contact_evidence import Body, Seen
-from pushwise.typing import Array
+from pushwise.typing import Array, Flags
 
 __all__ = ["in_another_frame", "of_another_point", "search_frame"]
 
@@ -21,6 +21,7 @@ HOPEFUL, SHORT = 20, 80  # starts that are tried, and evaluations for each
 PROMISING, LONG = 5, 300  # likewise, of those that are promising
 PUSHES = 12  # of a longer log
 PLACES = 12  # samples of a push that the finger must not be inside of
+ENOUGH = 3  # contacts; a frame has three numbers
 CAP = 0.03  # m; a contact that is farther off tells nothing, as it may be none
 STEP = 0.04, 0.04, 0.2  # m, m, rad; first steps of the search
 
@@ -53,6 +54,8 @@ def search_frame(log: Sequence[Seen], body: Body, change: Change) -> list[tuple[
     thin = [_thinned(log[i], body) for i in some.tolist()]
     whole = _joined([one for one, _ in thin])
     touching = np.concatenate([touch for _, touch in thin])
+    if touching.sum() < ENOUGH:
+        return []
 
     def cost(frame: Array, cap: float) -> float:
         changed = change(whole, frame)
@@ -75,26 +78,24 @@ def search_frame(log: Sequence[Seen], body: Body, change: Change) -> list[tuple[
     starts[1:] = sorted(starts[1:], key=lambda start: cost(start, np.inf))[:HOPEFUL]
     short = sorted((searched(start, SHORT, np.inf) for start in starts), key=lambda one: one[0])
     ends = [searched(start, LONG, CAP) for _, start in short[:PROMISING]]
-    count = max(int(touching.sum()), 1)
-    return [(off / count, frame) for off, frame in sorted(ends, key=lambda one: one[0])]
+    return [(off / touching.sum(), frame) for off, frame in sorted(ends, key=lambda one: one[0])]
 
 
-def _offset(turned: Seen, body: Body, touching: Array, *, pose: bool) -> Array:
-    """Return the shift [m], shape (2,), that brings the finger to the object's middle on average."""
+def _offset(turned: Seen, body: Body, touching: Flags, *, pose: bool) -> Array:
+    """Return the shift [m], shape (2,), that brings finger and object together on average."""
     theta = turned.pose[touching, 2]
     cos, sin = np.cos(theta), np.sin(theta)
     x, y = body.middle
     middle = turned.pose[touching, :2] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=1)
     apart = turned.finger[touching] - middle
-    if not pose:
-        return -np.median(apart, axis=0)
-    return np.median(
-        np.stack([cos * apart[:, 0] + sin * apart[:, 1], cos * apart[:, 1] - sin * apart[:, 0]]),
-        axis=1,
-    )
+    if pose:  # in the axes of the object
+        dx, dy = apart.T
+        apart = -np.stack([cos * dx + sin * dy, cos * dy - sin * dx], axis=1)
+    shift: Array = -np.median(apart, axis=0)
+    return shift
 
 
-def _thinned(seen: Seen, body: Body) -> tuple[Seen, Array]:
+def _thinned(seen: Seen, body: Body) -> tuple[Seen, Flags]:
     """Return a few instants of a record, and at which of them the finger touches the object."""
     strides = seen.strides(body)
     # An object that was pushed fast slides on alone; it was touched when it set out.
