@@ -17,6 +17,7 @@ __all__ = [
     "feature_normal",
     "inside_polygon",
     "nearest_feature",
+    "nearest_normals",
     "place",
     "rotate",
     "se2",
@@ -127,3 +128,25 @@ def feature_normal(
     nx = ey / length
     ny = -ex / length
     return nx * (x - px[i]) + ny * (y - py[i]), nx, ny, 0.0
+
+
+@compiled
+def nearest_normals(x: Array, y: Array, px: Array, py: Array, out: Array) -> None:
+    """Fill in the distance of each of m points from a polygon [m] and the outward normal there.
+
+    Args:
+        x: Points [m], shape (m,).
+        y: Likewise.
+        px: The polygon.
+        py: Likewise.
+        out: Distance, negative inside, and normal (2) of each point, shape (3, m).
+
+    """
+    for i in range(x.size):
+        feature, distance = nearest_feature(x[i], y[i], px, py)
+        _, nx, ny, _ = feature_normal(feature, x[i], y[i], px, py)
+        # From inside, a corner is seen against its normal.
+        side = -1.0 if feature % 2 == 1 and distance < 0.0 else 1.0
+        out[0, i] = distance
+        out[1, i] = side * nx
+        out[2, i] = side * ny

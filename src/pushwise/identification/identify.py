@@ -21,6 +21,7 @@ from pushwise.identification.methods.task import (
     Task,
     fit_error,
 )
+from pushwise.identification.mistakes import find_mistake
 from pushwise.identification.noise import StatedNoise, stated_noise
 from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.posterior import Posterior
@@ -52,6 +53,8 @@ def identify(
     """Estimate the mass and friction of each cell from pushes.
 
     Pushes that cannot be used, or contradict the others, are left out, and the summary says so.
+    Where most of them cannot have happened as recorded, an error names the likely mistake: angles
+    in degrees, x and y swapped, another frame, forces of the wrong sign or unit; see `mistakes`.
 
     Args:
         grid: The object's cells.
@@ -147,6 +150,8 @@ def _usable(problem: Problem, method: Method) -> Problem:
     records = problem.records
     check_moved(problem.grid, records)
     problem.grid.refuse_one_cell_wide()
+    if mistake := find_mistake(problem.grid, records, problem.finger):
+        raise PushwiseError(mistake)
     flaws = problem.found_flaws(np.zeros(problem.unknowns), np.zeros(3))
     for i, record in enumerate(records):
         if why := method.cannot_use(record, record.called(i)):
