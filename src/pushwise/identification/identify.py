@@ -87,7 +87,7 @@ def identify(
     if finger is None and isinstance(records, PushLog) and records.finger_radius is not None:
         finger = Finger(records.finger_radius)
     finger = finger or Finger()
-    records = [free_slide(grid, record, finger.radius) or record for record in records]
+    records = list(records)
     problem = _usable(Problem(grid, records, finger, prior, physics), chosen)
     counter = SimulationCounter()
     total = round(search.budget) if chosen.needs_budget else None
@@ -145,13 +145,16 @@ def average(found: Sequence[Identification]) -> Identification:
 def _usable(problem: Problem, method: Method) -> Problem:
     """Return the problem without the records that cannot be used, and warn of each of these.
 
-    One bad push costs the others nothing; only where none is left is that an error.
+    One bad push costs the others nothing; only where none is left is that an error. Of records in
+    which the object slides on alone, only that is kept.
     """
-    records = problem.records
-    check_moved(problem.grid, records)
+    check_moved(problem.grid, problem.records)
     problem.grid.refuse_one_cell_wide()
-    if mistake := find_mistake(problem.grid, records, problem.finger):
+    if mistake := find_mistake(problem.grid, problem.records, problem.finger):
         raise PushwiseError(mistake)
+    radius = problem.finger.radius
+    records = [free_slide(problem.grid, one, radius) or one for one in problem.records]
+    problem = replace(problem, records=records)
     flaws = problem.found_flaws(np.zeros(problem.unknowns), np.zeros(3))
     for i, record in enumerate(records):
         if why := method.cannot_use(record, record.called(i)):
