@@ -21,7 +21,7 @@ def slow_pushes(count):
 
 def flicks(belief, count):
     """Draw flicks that keep it there whatever it is like, as far as that is known."""
-    pose, models = world.observe().pose, belief.models(8, rng)
+    pose, models = world.observe().pose, belief.models(64, rng)
     return pw.draw_flicks(rng, models, pose, world.table, world.finger, count=count)
 
 

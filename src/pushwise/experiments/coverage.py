@@ -47,7 +47,7 @@ PLANS = {"slow": (5, 0), "flicks": (2, 5)}  # slow pushes and flicks
 SMALL = Table.rectangle(1.0, 0.7)
 FLICK_RATE = 60.0  # Hz
 CANDIDATES = 20  # flicks to choose from
-MODELS = 8  # that a flick must be safe for
+MODELS = 64  # of what is believed; a flick must be safe for all of them
 TEST = 5  # slow pushes to predict
 CHI2_95 = 5.991  # 95 % quantile with two degrees of freedom
 

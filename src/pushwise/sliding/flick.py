@@ -29,7 +29,12 @@ from pushwise.typing import Array
 
 __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
 
+<<<<<<< HEAD
 _TRIES = 5  # contacts that are tried for each flick wanted, and some more
+=======
+_GAP = 2e-4  # m between finger and object at the start: they touch as soon as the finger moves
+_TRIES = 5  # contacts that are tried for each flick, and some more
+>>>>>>> flicks18
 _SIMULATED = 8  # models; of more, those beyond only show how uncertain friction is
 _SLOWER = 0.85  # of the speed, where a flick is not safe
 _STEADY = 0.5  # of the acceleration that tilts the object; half of it lifts none in MuJoCo
@@ -63,7 +68,7 @@ class FlickOptions:
     spin: float = 12.0
     """Greatest angular velocity of the object [rad/s]."""
     glide: float = 0.04
-    """How far the object should slide alone, in the median over the models [m]."""
+    """How far the object should slide alone [m], median over the models."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -101,7 +106,7 @@ def draw_flicks(
         pose: Pose of the object [m, m, rad], shape (3,).
         table: The table.
         finger: The finger.
-        count: How many flicks are wanted.
+        count: Number of flicks to return.
         options: Speeds, directions and limits; the default `FlickOptions` if not given.
 
     Returns:
@@ -232,7 +237,7 @@ class _Check:
         return float((GRAVITY * self._reach(-direction) / arm).min())
 
     def glide(self, push: Push) -> float | None:
-        """Return how far the object slides alone [m], in the median; None if it is not safe."""
+        """Return how far the object slides alone [m], median over models; None if unsafe."""
         reach = self._reach(push.end - push.start)
         if (self._levels[:_SIMULATED] * self._heights > reach).any():
             return None  # it would topple forwards
