@@ -38,7 +38,7 @@ FARTHER = 2.0  # cells may move so much farther on average than the load, which 
 
 
 class Violation(NamedTuple):
-    """By how much a record contradicts what a finger can do [m]; about zero or less if it agrees."""
+    """By how much a record contradicts what a finger can do [m]; not above zero if it agrees."""
 
     inside: float
     """How far the finger is inside the object."""
@@ -169,15 +169,17 @@ class Seen:
 
     def strides(self, body: Body) -> list[Stretch]:
         """Return the parts of the record in which the object moves, in order of time."""
-        found = []
-        first = int(self.sample[0])
+        found: list[Stretch] = []
+        left = self.sample
         step = max(STRIDE, SIGMAS * self.sigma)
-        for at in self.sample[1:].tolist():
-            far = float(body.moved(self.pose[first], self.pose[at]))
-            if far >= step:
-                found.append(Stretch(first, at, far, *self._gaps(body, first, at)))
-                first = at
-        return found
+        while True:
+            far = body.moved(self.pose[left[0]], self.pose[left])
+            end = int(np.argmax(far >= step))
+            if end == 0:
+                return found
+            first, last = int(left[0]), int(left[end])
+            found.append(Stretch(first, last, float(far[end]), *self._gaps(body, first, last)))
+            left = left[end:]
 
     def _gaps(self, body: Body, first: int, last: int) -> tuple[float, float]:
         """Return how close the finger comes between two instants to the poses at these [m].

@@ -196,8 +196,8 @@ def _size(grid: CellGrid, loads: list[_Load]) -> str:
         mass = resisted / (ROUGHEST * GRAVITY)
         return (
             f"fx, fy look like {_units(resisted, low, high, small=True)}: forces of "
-            f"{greatest:.3g} N would need an object of {mass:.3g} kg or more, but one of this size would weigh "
-            f"{most / (ROUGHEST * GRAVITY):.2g} kg if it were of solid gold; {rule}."
+            f"{greatest:.3g} N would need an object of {mass:.3g} kg or more, but one of this size "
+            f"would weigh {most / (ROUGHEST * GRAVITY):.2g} kg if it were of solid gold; {rule}."
         )
     if greatest < least:
         return (

@@ -108,8 +108,8 @@ def _explained(log: list[Seen], body: Body, judged: _Judged) -> str:
         return ""
     return (
         f"{seen}; no usual mistake (theta negated or in degrees, x and y swapped, finger and "
-        "object in different frames) explains all of them: is this the log of another object, is the "
-        "finger's radius right, or did the object start in motion?"
+        "object in different frames) explains all of them: is this the log of another object, "
+        "is the finger's radius right, or did the object start in motion?"
     )
 
 
