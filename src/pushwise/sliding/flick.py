@@ -29,12 +29,7 @@ from pushwise.typing import Array
 
 __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
 
-<<<<<<< HEAD
-_TRIES = 5  # contacts that are tried for each flick wanted, and some more
-=======
-_GAP = 2e-4  # m between finger and object at the start: they touch as soon as the finger moves
 _TRIES = 5  # contacts that are tried for each flick, and some more
->>>>>>> flicks18
 _SIMULATED = 8  # models; of more, those beyond only show how uncertain friction is
 _SLOWER = 0.85  # of the speed, where a flick is not safe
 _STEADY = 0.5  # of the acceleration that tilts the object; half of it lifts none in MuJoCo
