@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pushwise.identification.contact_evidence import Body, Seen, body_of, seen_of
+from pushwise.identification.contact_evidence import PushedShape, Seen, pushed_shape, seen_of
 from pushwise.identification.force_evidence import force_mistake
 from pushwise.identification.frame_search import (
     in_another_frame,
@@ -55,7 +55,7 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
         finger: The finger.
 
     """
-    body = body_of(grid, finger)
+    body = pushed_shape(grid, finger)
     log = seen_of(records, body)
     if not log:
         return ""
@@ -69,7 +69,7 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
 class _Judged:
     """How well a log agrees with what a finger can do."""
 
-    def __init__(self, log: Sequence[Seen], body: Body) -> None:
+    def __init__(self, log: Sequence[Seen], body: PushedShape) -> None:
         self.violations = [one.violation(body) for one in log]
         size = [max(violation) for violation in self.violations]
         pairs = zip(log, size, strict=True)
@@ -84,7 +84,7 @@ class _Judged:
         return len(self.bad) / len(self.violations)
 
 
-def _explained(log: list[Seen], body: Body, judged: _Judged) -> str:
+def _explained(log: list[Seen], body: PushedShape, judged: _Judged) -> str:
     """Return a sentence about a log that contradicts itself; empty if that may be an accident."""
     fits = [(c, _Judged([c.undo(one) for one in log], body)) for c in CAUSES]
     # Whatever the cause is, an object that hardly moves when it is undone was not pushed.
@@ -113,7 +113,7 @@ def _explained(log: list[Seen], body: Body, judged: _Judged) -> str:
     )
 
 
-def _frames(log: list[Seen], body: Body) -> list[tuple[_Cause, _Judged]]:
+def _frames(log: list[Seen], body: PushedShape) -> list[tuple[_Cause, _Judged]]:
     """Return the changes of frame that explain a log."""
     found = []
     for change, cause in ((in_another_frame, _finger_frame), (of_another_point, _object_frame)):
