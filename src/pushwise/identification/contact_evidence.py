@@ -21,7 +21,7 @@ from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["PushedShape", "Seen", "Stride", "Violation", "pushed_shape", "seen_of"]
+__all__ = ["PushedOutline", "Seen", "Stride", "Violation", "pushed_outline", "seen_of"]
 
 TOLERANCE = 6e-3  # m; correct logs of simulations and of two laboratories stay below 4 mm
 MANY_PUSHES = 40  # of a longer log, so many are looked at
@@ -49,7 +49,7 @@ class Violation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PushedShape:
+class PushedOutline:
     """What matters of an object: its outline and its size."""
 
     outline: tuple[Array, Array]  # its corners, x and y, (k,) each
@@ -100,12 +100,12 @@ class PushedShape:
         return far
 
 
-def pushed_shape(grid: CellGrid, finger: Finger) -> PushedShape:
+def pushed_outline(grid: CellGrid, finger: Finger) -> PushedOutline:
     """Return what matters of an object and the finger that pushes it."""
     middle = grid.centres.mean(axis=0)
     square = np.sum((grid.centres - middle) ** 2, axis=1) + grid.cell_size**2 / 6.0
     x, y = grid.outline.T.copy()
-    return PushedShape((x, y), middle, float(np.sqrt(square.mean())), finger.radius)
+    return PushedOutline((x, y), middle, float(np.sqrt(square.mean())), finger.radius)
 
 
 class Stride(NamedTuple):
@@ -136,7 +136,7 @@ class Seen:
         """Distance [m] beyond which `Violation` contradicts the record, however noisy it is."""
         return max(TOLERANCE, 2e-3 + 3.0 * self.sigma)
 
-    def violation(self, body: PushedShape) -> Violation:
+    def violation(self, body: PushedOutline) -> Violation:
         """Return by how much the record contradicts what a finger can do."""
         strides = self.strides(body)
         depth = self._depth(body)
@@ -158,7 +158,7 @@ class Seen:
         surplus = length - FARTHER * push.length - free
         return Violation(depth, max(gaps, default=0.0), surplus)
 
-    def free_slide(self, body: PushedShape, strides: list[Stride]) -> float:
+    def free_slide(self, body: PushedOutline, strides: list[Stride]) -> float:
         """Return how far the object may slide without the finger [m], generously."""
         push, twist = self.record.push, self.record.twist
         assert isinstance(push, Push)
@@ -167,7 +167,7 @@ class Seen:
         speed = FASTER * max(min(seen, FAST), push.top_speed, thrown)
         return float(speed**2 / (2.0 * SLIPPERY * GRAVITY) + STRIDE)
 
-    def strides(self, body: PushedShape) -> list[Stride]:
+    def strides(self, body: PushedOutline) -> list[Stride]:
         """Return the parts of the record in which the object moves, in order of time."""
         found: list[Stride] = []
         left = self.sample
@@ -181,7 +181,7 @@ class Seen:
             found.append(Stride(first, last, float(far[end]), *self._gaps(body, first, last)))
             left = left[end:]
 
-    def _gaps(self, body: PushedShape, first: int, last: int) -> tuple[float, float]:
+    def _gaps(self, body: PushedOutline, first: int, last: int) -> tuple[float, float]:
         """Return how close the finger comes between two instants to the poses at these [m].
 
         Where it sets an object in motion it comes to where that was, and where it lets go of it, or
@@ -194,7 +194,7 @@ class Seen:
         gaps = body.gaps(ends, np.concatenate([finger, finger]))
         return float(gaps[: len(finger)].min()), float(gaps[len(finger) :].min())
 
-    def _depth(self, body: PushedShape) -> float:
+    def _depth(self, body: PushedOutline) -> float:
         """Return how far the finger is inside the object at a sample [m], but for a wild one."""
         at = self.sample[self.there[self.sample]]
         if not len(at):
@@ -203,7 +203,7 @@ class Seen:
         return float(inside[-1 if len(inside) < SOME_SAMPLES else -2])
 
 
-def seen_of(records: Sequence[PushRecord], body: PushedShape) -> list[Seen]:
+def seen_of(records: Sequence[PushRecord], body: PushedOutline) -> list[Seen]:
     """Return what can be looked at of records; pushes without a finger and falls cannot."""
     usable = [i for i, r in enumerate(records) if isinstance(r.push, Push) and not r.fell]
     return [_seen(records[usable[i]], usable[i], body) for i in _some(len(usable), MANY_PUSHES)]
@@ -215,7 +215,7 @@ def _some(count: int, limit: int) -> list[int]:
     return chosen
 
 
-def _seen(record: PushRecord, index: int, body: PushedShape) -> Seen:
+def _seen(record: PushRecord, index: int, body: PushedOutline) -> Seen:
     """Return a record, number `index` of several, at many instants."""
     push = record.push
     assert isinstance(push, Push)
@@ -224,7 +224,9 @@ def _seen(record: PushRecord, index: int, body: PushedShape) -> Seen:
     even = np.linspace(begin, end, int(np.clip(push.length / BETWEEN, 2, MANY_PLACES)))
     bends = push.times[_some(len(push.times), MANY_SAMPLES)]
     t = np.unique(np.concatenate([samples, even, bends.clip(begin, end)]))
-    pose = np.stack([np.interp(t, record.t, column) for column in record.pose.T], axis=1)
+    x, y, theta = record.pose.T
+    # Angles that jump at pi are named elsewhere (`record_quality`).
+    pose = np.stack([np.interp(t, record.t, values) for values in (x, y, np.unwrap(theta))], axis=1)
     noise = record.noise or Noise()
     return Seen(
         record.called(index),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.identification.contact_evidence import PushedShape, Seen
+from pushwise.identification.contact_evidence import PushedOutline, Seen
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Push
 from pushwise.shape.grid import CellGrid
@@ -56,7 +56,7 @@ class _Load(NamedTuple):
     resisted: float  # by friction at least, whatever the object's inertia
 
 
-def force_mistake(grid: CellGrid, log: Sequence[Seen], body: PushedShape) -> str:
+def force_mistake(grid: CellGrid, log: Sequence[Seen], body: PushedOutline) -> str:
     """Return a sentence that names the likely mistake in the forces; empty if there is none.
 
     Args:
@@ -72,7 +72,7 @@ def force_mistake(grid: CellGrid, log: Sequence[Seen], body: PushedShape) -> str
     return (_direction(pressed) if pressed else "") or (_size(grid, loads) if loads else "")
 
 
-def _pressed(seen: Seen, body: PushedShape) -> _Pressed | None:
+def _pressed(seen: Seen, body: PushedOutline) -> _Pressed | None:
     """Return the forces that are clearly felt in a record; None if there are none."""
     record, push = seen.record, seen.record.push
     assert record.force is not None and isinstance(push, Push)
@@ -85,7 +85,7 @@ def _pressed(seen: Seen, body: PushedShape) -> _Pressed | None:
     return _Pressed(force[near], -normal[near], pose[near, 2]) if near.any() else None
 
 
-def _load(seen: Seen, body: PushedShape) -> _Load:
+def _load(seen: Seen, body: PushedOutline) -> _Load:
     """Return how great the forces of a record are."""
     assert seen.record.force is not None
     force = seen.record.force[1:]
@@ -94,7 +94,7 @@ def _load(seen: Seen, body: PushedShape) -> _Load:
     return _Load(float(size.max()), _resisted(seen.record.t, force, felt, _speed(seen, body)))
 
 
-def _speed(seen: Seen, body: PushedShape) -> float:
+def _speed(seen: Seen, body: PushedOutline) -> float:
     """Return a speed [m/s] that no part of the object exceeds."""
     push, twist = seen.record.push, seen.record.twist
     assert isinstance(push, Push)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize
 
-from pushwise.identification.contact_evidence import PushedShape, Seen
+from pushwise.identification.contact_evidence import PushedOutline, Seen
 from pushwise.typing import Array, Flags
 
 __all__ = ["in_another_frame", "of_another_point", "search_frame"]
@@ -46,7 +46,7 @@ def of_another_point(seen: Seen, frame: Array) -> Seen:
 
 
 def search_frame(
-    log: Sequence[Seen], body: PushedShape, change: Change
+    log: Sequence[Seen], body: PushedOutline, change: Change
 ) -> list[tuple[float, Array]]:
     """Return the most promising frames, best first, each x, y [m] and an angle [rad], shape (3,).
 
@@ -83,7 +83,7 @@ def search_frame(
     return [(off / touching.sum(), frame) for off, frame in sorted(ends, key=lambda one: one[0])]
 
 
-def _offset(turned: Seen, body: PushedShape, touching: Flags, *, pose: bool) -> Array:
+def _offset(turned: Seen, body: PushedOutline, touching: Flags, *, pose: bool) -> Array:
     """Return the shift [m], shape (2,), that brings finger and object together on average."""
     theta = turned.pose[touching, 2]
     cos, sin = np.cos(theta), np.sin(theta)
@@ -97,7 +97,7 @@ def _offset(turned: Seen, body: PushedShape, touching: Flags, *, pose: bool) -> 
     return shift
 
 
-def _thinned(seen: Seen, body: PushedShape) -> tuple[Seen, Flags]:
+def _thinned(seen: Seen, body: PushedOutline) -> tuple[Seen, Flags]:
     """Return a few instants of a record, and at which of them the finger touches the object."""
     strides = seen.strides(body)
     # An object that was pushed fast slides on alone; it was touched when it set out.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pushwise.identification.contact_evidence import PushedShape, Seen, pushed_shape, seen_of
+from pushwise.identification.contact_evidence import PushedOutline, Seen, pushed_outline, seen_of
 from pushwise.identification.force_evidence import force_mistake
 from pushwise.identification.frame_search import (
     in_another_frame,
@@ -55,7 +55,7 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
         finger: The finger.
 
     """
-    body = pushed_shape(grid, finger)
+    body = pushed_outline(grid, finger)
     log = seen_of(records, body)
     if not log:
         return ""
@@ -69,7 +69,7 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
 class _Judged:
     """How well a log agrees with what a finger can do."""
 
-    def __init__(self, log: Sequence[Seen], body: PushedShape) -> None:
+    def __init__(self, log: Sequence[Seen], body: PushedOutline) -> None:
         self.violations = [one.violation(body) for one in log]
         size = [max(violation) for violation in self.violations]
         pairs = zip(log, size, strict=True)
@@ -84,7 +84,7 @@ class _Judged:
         return len(self.bad) / len(self.violations)
 
 
-def _explained(log: list[Seen], body: PushedShape, judged: _Judged) -> str:
+def _explained(log: list[Seen], body: PushedOutline, judged: _Judged) -> str:
     """Return a sentence about a log that contradicts itself; empty if that may be an accident."""
     fits = [(c, _Judged([c.undo(one) for one in log], body)) for c in CAUSES]
     # Whatever the cause is, an object that hardly moves when it is undone was not pushed.
@@ -113,7 +113,7 @@ def _explained(log: list[Seen], body: PushedShape, judged: _Judged) -> str:
     )
 
 
-def _frames(log: list[Seen], body: PushedShape) -> list[tuple[_Cause, _Judged]]:
+def _frames(log: list[Seen], body: PushedOutline) -> list[tuple[_Cause, _Judged]]:
     """Return the changes of frame that explain a log."""
     found = []
     for change, cause in ((in_another_frame, _finger_frame), (of_another_point, _object_frame)):
@@ -151,9 +151,11 @@ def _swapped(seen: Seen, *, pose: bool, finger: bool) -> Seen:
     )
 
 
-def _turning(seen: Seen, factor: float) -> Seen:
-    """Return a record with all angles times a factor."""
-    return replace(seen, pose=seen.pose * (1.0, 1.0, factor))
+def _from_degrees(seen: Seen) -> Seen:
+    """Return a record with angles in degrees turned into radians."""
+    record = seen.record
+    theta = np.radians(np.interp(seen.t, record.t, record.pose[:, 2]))
+    return replace(seen, pose=np.column_stack([seen.pose[:, :2], theta]))
 
 
 def _mirrored(seen: Seen) -> Seen:
@@ -196,8 +198,10 @@ def _mm(x: float, y: float) -> str:
 _AXES = "x and y of object and finger must be those of one right-handed frame of the table"
 _ANGLE = "theta must be in radians and grow from the x axis towards the y axis"
 CAUSES = (
-    _Cause("theta looks negated", _ANGLE, lambda seen: _turning(seen, -1.0)),
-    _Cause("theta looks like degrees", _ANGLE, lambda seen: _turning(seen, np.pi / 180.0)),
+    _Cause(
+        "theta looks negated", _ANGLE, lambda seen: replace(seen, pose=seen.pose * (1.0, 1.0, -1.0))
+    ),
+    _Cause("theta looks like degrees", _ANGLE, _from_degrees),
     _Cause(
         "x and y of the object look swapped", _AXES, lambda s: _swapped(s, pose=True, finger=False)
     ),

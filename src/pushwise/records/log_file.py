@@ -175,7 +175,8 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
         why = f"{name} has one row; give at least two, before and after"
         raise _refused(path, rows[0].line, f"{why}; {torn}" if torn else why)
     data = np.array([row.values for row in rows])
-    data[:, 3] = np.unwrap(data[:, 3])
+    if np.ptp(data[:, 3]) < 2.0 * np.pi:  # otherwise it does not jump at pi, and may be in degrees
+        data[:, 3] = np.unwrap(data[:, 3])
     step = np.diff(data[:, 0])
     if not (step > 0.0).all():
         late = int(np.argmin(step > 0.0)) + 1
