@@ -34,9 +34,11 @@ def _thing(name: str) -> objects.Thing:
     return objects.load(name)
 
 
-def library_model(rng: np.random.Generator, name: str | None = None) -> ObjectModel:
+def library_model(
+    rng: np.random.Generator, name: str | None = None, *, uneven: bool = True
+) -> ObjectModel:
     """Return one of the library's objects, a random one by default, with random properties."""
-    return _thing(name or str(rng.choice(objects.names))).sample(rng).model
+    return _thing(name or str(rng.choice(objects.names))).sample(rng, uneven=uneven).model
 
 
 def library_models(rng: np.random.Generator) -> list[ObjectModel]:

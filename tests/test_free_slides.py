@@ -10,7 +10,6 @@ from pushed import NOISE, SIGMA
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.identification.free_slide import free_slide, is_free
 from pushwise.identification.problem import Problem
-from pushwise.objects import Thing
 from pushwise.planning.stability import Balance
 from pushwise.records.record import PushRecord
 from pushwise.sliding.random_push import draw_push
@@ -81,14 +80,6 @@ def test_derivatives_of_slides_agree_with_finite_differences() -> None:
         np.testing.assert_allclose(J[..., k], (ahead - back) / 2e-5, atol=2e-6, rtol=1e-4)
 
 
-def drawn_flick(rng: np.random.Generator, thing: Thing) -> pw.Push:
-    """Flick a random place of the outline, against its normal."""
-    slow = draw_push(rng, thing.grid, np.zeros(3), pw.Table.rectangle(2.0, 2.0), FINGER)
-    along = slow.velocity / np.hypot(*slow.velocity)
-    x, y = slow.start + 0.004 * along
-    return flick(x, y, float(np.arctan2(along[1], along[0])))
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:left out")  # a flick may turn out otherwise than predicted
 @pytest.mark.parametrize("load", ["own", "rigid"])
@@ -117,7 +108,9 @@ def test_flicks_find_the_centre_of_mass_of_uneven_friction(
         off = found.model.centre_of_mass - thing.model.centre_of_mass
         assert off @ np.linalg.solve(covariance, off) < 11.8  # three standard deviations
         doubts.append(np.sqrt(np.trace(covariance)))
-        best = pw.next_push(found.belief, [drawn_flick(rng, thing) for _ in range(10)])[0].push
+        models = found.belief.models(32, rng)
+        flicks = pw.draw_flicks(rng, models, np.zeros(3), table, FINGER, count=10)
+        best = pw.next_push(found.belief, flicks)[0].push
         records.append(measured(thing.model, best, rng, load=load))
     assert doubts[-1] < 0.5 * doubts[0]
     assert doubts[-1] < 0.01

@@ -144,7 +144,8 @@ def test_random_paths_agree_with_short_steps() -> None:
     errors: list[float] = []
     undecided = 0
     while len(errors) < 200:
-        model = library_model(rng, str(rng.choice(["hammer", "crimp", "wrench"])))
+        name = str(rng.choice(["hammer", "crimp", "wrench"]))
+        model = library_model(rng, name, uneven=False)
         path = random_path(rng, model, finger)
         usual = pw.simulate(model, path, finger=finger)
         dt = float(np.diff(usual.t).max())

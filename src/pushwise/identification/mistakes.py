@@ -28,7 +28,7 @@ __all__ = ["find_mistake"]
 
 BAD_SHARE = 0.25  # of the pushes: as many as this are no accident if a usual mistake explains them
 FRAME_SHARE = 0.4  # of the pushes: likewise, if another frame explains them
-HOPELESS_SHARE = 0.5  # of the pushes: likewise, if nothing explains them
+HOPELESS_SHARE = 0.5  # of the pushes must be far off if nothing explains them
 WRONG_AFTER = 0.1  # of the pushes may be bad for another reason
 FRAME_PUSHES = 3  # bad ones: a frame has three numbers, which explain one or two by themselves
 GROSS = 0.02  # m; unless these are far off
@@ -104,7 +104,7 @@ def _explained(log: list[Seen], body: PushedOutline, judged: _Judged) -> str:
         helps = "undoing either" if len(causes) > 1 else "undoing this"
         right = "; ".join(c.right for c in causes)
         return f"{looks}: {seen}, and {helps} makes them plausible; {right}."
-    if judged.share() < HOPELESS_SHARE or not enough:
+    if judged.gross < max(FRAME_PUSHES, HOPELESS_SHARE * len(log)):
         return ""
     return (
         f"{seen}; no usual mistake (theta negated or in degrees, x and y swapped, finger and "

@@ -31,7 +31,7 @@ from pushwise.physics.kernels.linear import Symmetric, solve
 from pushwise.typing import Array
 
 SPEED_TOLERANCE = 1e-10  # m/s; a Newton step as short as this is the last,
-REMAINDER = 1e-11  # m/s; and one that leaves no more than this to go
+REMAINDER = 1e-12  # m/s; and one that leaves no more than this to go
 BENT = 0.6  # half of the third derivative of |V|, 2 / sqrt(3) over |V|^2 at most
 MAX_NEWTON = 100
 
