@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import trimesh
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
 
 CAMERA = (300.0, 300.0, 160.0, 120.0)
+# Turned by a right angle about y.
+LYING = np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 0, 1]])
 CUBE = np.array([[x, y, z] for x in (0, 0.1) for y in (0, 0.04) for z in (0.5, 0.53)])
 CUBE_FACES = np.array(
     [
@@ -78,6 +81,29 @@ def test_a_mesh_is_seen_from_above() -> None:
     assert grid.n_cells == 40
     assert np.ptp(grid.outline, axis=0) == pytest.approx((0.1, 0.04), abs=0.001)
     assert grid.heights == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "size", "area", "holes"),
+    [
+        (trimesh.creation.cylinder(0.0025, 0.3, 32, transform=LYING), (0.3, 0.005, 0.005), 1.0, 0),
+        (trimesh.creation.annulus(0.00525, 0.01, 0.002, 64), (0.02, 0.02, 0.002), 0.569, 1),
+        (trimesh.creation.box((0.02, 0.02, 0.02)), (0.02, 0.02, 0.02), 1.0, 0),
+        (trimesh.creation.icosphere(4, 0.05), (0.1, 0.1, 0.1), np.pi / 4, 0),
+    ],
+    ids=["rod", "washer", "cube", "ball"],
+)
+def test_small_and_thin_meshes_keep_their_size(
+    mesh: trimesh.Trimesh, size: tuple[float, ...], area: float, holes: int
+) -> None:
+    """Give a rod, a washer, a cube and a ball their size to a tenth of a millimetre or 1 %."""
+    scan = pw.Scan.from_mesh(mesh.vertices, mesh.faces)
+    assert np.ptp(scan.grid.outline, axis=0) == pytest.approx(size[:2], rel=0.01, abs=1e-4)
+    # The height of a cell is the median over it, so that a round top is a little lower.
+    assert scan.grid.heights.max() == pytest.approx(size[2], rel=0.05)
+    assert len(scan.holes) == holes
+    assert ("holes    1" in scan.summary()) == bool(holes)
+    assert scan.grid.area == pytest.approx(area * size[0] * size[1], rel=0.2)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_cell_is_a_line() -> None:
     lines = to_json(HAMMER.model).splitlines()
     assert '  "columns": ["x", "y", "height", "mass", "friction"],' in lines
     assert len(lines) < HAMMER.grid.n_cells + len(HAMMER.outline) + 20
-    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel, a Belief or a Scan"):
+    with pytest.raises(PushwiseError, match="only a CellGrid, an ObjectModel, a Belief, a Scan or"):
         to_json(3)  # type: ignore[arg-type]
 
 
@@ -80,7 +80,7 @@ def test_a_cell_is_a_line() -> None:
     [
         ("format", "other", "format must be"),
         ("version", 2, "version must be 1, the one this release reads; it is 2"),
-        ("kind", "cat", "kind must be one of grid, scan, model; it is 'cat'"),
+        ("kind", "cat", "kind must be one of grid, scan, model, scene; it is 'cat'"),
         ("kind", [], "kind must be one of"),
         ("units", "mm", "units must be"),
         ("cell_size", -1, "cell_size must be greater than zero; got -1"),

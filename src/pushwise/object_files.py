@@ -1,4 +1,4 @@
-"""Grids, scans and models as JSON documents that a person can read, one cell per line.
+"""Grids, scans, scenes and models as JSON documents that a person can read.
 
 `model_files` adds what is believed about a model. Worlds, which must not know anything about
 identification, read their objects from here.
@@ -14,10 +14,12 @@ import numpy as np
 
 from pushwise.checks import finite_array, non_negative_integer, non_negative_number
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import simple_polygon
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
 from pushwise.shape.scan import Dropped, Scan
+from pushwise.shape.scene import Scene, SceneObject
 from pushwise.typing import Array
 
 __all__ = [
@@ -38,21 +40,30 @@ _COLUMNS = {
     "model": ["x", "y", "height", "mass", "friction"],
 }
 _FIELDS = ["format", "version", "kind", "units", "cell_size", "columns", "cells", "outline"]
+_SCENE_FIELDS = [
+    *("format", "version", "kind", "units", "frame", "table", "region", "noise", "least_height"),
+    *("columns", "objects"),
+]
+_OBJECT_FIELDS = [
+    *("pose", "points", "may_touch", "levels", "cell_size", "cells", "outline", "holes"),
+]
 _SCAN_FIELDS = ["frame", "holes", "table", "noise", "points", "dropped"]
 # What else may stand in the file of a model; `model_files` reads it.
 _MODEL_EXTRAS = ["known"]
 
 
-def read_object(path: Path | str) -> CellGrid | ObjectModel | Scan:
-    """Read a grid, a model or a scan; an error names the file and the faulty field."""
+def read_object(path: Path | str) -> CellGrid | ObjectModel | Scan | Scene:
+    """Read a grid, a model, a scan or a scene; an error names the file and the faulty field."""
     try:
         return parse_object(read_document(Path(path)))
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
 
 
-def object_document(value: CellGrid | ObjectModel | Scan) -> dict[str, Any]:
-    """Return the fields of the JSON document that describes a grid, a model or a scan."""
+def object_document(value: CellGrid | ObjectModel | Scan | Scene) -> dict[str, Any]:
+    """Return the fields of the JSON document that describes a grid, a model, a scan or a scene."""
+    if isinstance(value, Scene):
+        return _scene_document(value)
     if isinstance(value, CellGrid):
         kind, grid = "grid", value
     elif isinstance(value, Scan):
@@ -61,7 +72,7 @@ def object_document(value: CellGrid | ObjectModel | Scan) -> dict[str, Any]:
         kind, grid = "model", value.grid
     else:
         raise PushwiseError(
-            "only a CellGrid, an ObjectModel, a Belief or a Scan can be saved; "
+            "only a CellGrid, an ObjectModel, a Belief, a Scan or a Scene can be saved; "
             f"got {type(value).__name__}."
         )
     columns = [*grid.centres.T, grid.heights]
@@ -87,6 +98,35 @@ def object_document(value: CellGrid | ObjectModel | Scan) -> dict[str, Any]:
             "dropped": [group._asdict() for group in value.dropped],
         }
     return fields
+
+
+def _scene_document(scene: Scene) -> dict[str, Any]:
+    """Return the fields of the JSON document that describes a scene."""
+    return {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "kind": "scene",
+        "units": _UNITS,
+        "frame": scene.frame.tolist(),
+        "table": list(scene.table.coefficients),
+        "region": scene.region.tolist(),
+        "noise": scene.noise,
+        "least_height": scene.least_height,
+        "columns": _COLUMNS["grid"],
+        "objects": [
+            {
+                "pose": list(each.pose),
+                "points": each.points,
+                "may_touch": list(each.may_touch),
+                "levels": list(each.levels),
+                "cell_size": each.grid.cell_size,
+                "cells": np.column_stack([each.grid.centres, each.grid.heights]).tolist(),
+                "outline": each.grid.outline.tolist(),
+                "holes": [hole.tolist() for hole in each.holes],
+            }
+            for each in scene.objects
+        ],
+    }
 
 
 def document_text(fields: dict[str, Any]) -> str:
@@ -124,20 +164,16 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def parse_object(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
-    """Return the grid, model or scan that a document describes, after checking its fields."""
+def parse_object(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan | Scene:
+    """Return the grid, model, scan or scene that a document describes, after checking it."""
     kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in _COLUMNS:
-        raise PushwiseError(f"kind must be one of {', '.join(_COLUMNS)}; it is {kind!r}.")
+    if not isinstance(kind, str) or kind not in (*_COLUMNS, "scene"):
+        raise PushwiseError(f"kind must be one of {', '.join(_COLUMNS)}, scene; it is {kind!r}.")
+    if kind == "scene":
+        _check_fields(document, _SCENE_FIELDS, "a scene")
+        return _scene(document)
     required = _FIELDS + (_SCAN_FIELDS if kind == "scan" else [])
-    for name in required:
-        if name not in document:
-            raise PushwiseError(f"{name} is missing.")
-    allowed = required + (_MODEL_EXTRAS if kind == "model" else [])
-    if unknown := [name for name in document if name not in allowed]:
-        raise PushwiseError(f"{unknown[0]!r} is not a field of a {kind}.")
-    if document["units"] != _UNITS:
-        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
+    _check_fields(document, required, f"a {kind}", _MODEL_EXTRAS if kind == "model" else [])
     columns = _COLUMNS[kind]
     if document["columns"] != columns:
         raise PushwiseError(f"columns of a {kind} must be {', '.join(columns)}.")
@@ -149,26 +185,91 @@ def parse_object(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan:
     return _scan(grid, document) if kind == "scan" else grid
 
 
+def _check_fields(
+    document: dict[str, Any], required: list[str], what: str, extras: list[str] | None = None
+) -> None:
+    """Refuse a document that lacks a field, has one too many or is in other units."""
+    for name in required:
+        if name not in document:
+            raise PushwiseError(f"{name} is missing.")
+    if unknown := [name for name in document if name not in [*required, *(extras or [])]]:
+        raise PushwiseError(f"{unknown[0]!r} is not a field of {what}.")
+    if document.get("units", _UNITS) != _UNITS:
+        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
+
+
 def json_number(name: str, value: object) -> float:
     """Return a number as a float; the integers of JSON may be too long for one."""
     number: Array = finite_array(name, value, ())  # type: ignore[arg-type]
     return float(number)
 
 
-def _scan(grid: CellGrid, document: dict[str, Any]) -> Scan:
-    """Return the scan a document describes."""
-    frame = finite_array("frame", document["frame"], (4, 4))
+def _frame(value: object) -> Array:
+    """Return a frame (4, 4) after checking that it is rigid."""
+    frame: Array = finite_array("frame", value, (4, 4))  # type: ignore[arg-type]
     turn = frame[:3, :3]
     rigid = np.allclose(turn @ turn.T, np.eye(3), atol=1e-6) and np.linalg.det(turn) > 0.0
     if not rigid or frame[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise PushwiseError("frame must be a rotation and a translation, last row 0, 0, 0, 1.")
+    return frame
+
+
+def _holes(value: object) -> tuple[Array, ...]:
+    """Return the outlines of holes [m], shape (k, 2) each."""
+    listed = enumerate(_list("holes", value))
+    return tuple(finite_array(f"holes[{at}]", hole, ("k", 2)) for at, hole in listed)
+
+
+def _scene(document: dict[str, Any]) -> Scene:
+    """Return the scene a document describes."""
+    if document["columns"] != _COLUMNS["grid"]:
+        raise PushwiseError(f"columns of a scene must be {', '.join(_COLUMNS['grid'])}.")
+    listed = _list("objects", document["objects"])
+    objects = []
+    for at, each in enumerate(listed):
+        try:
+            objects.append(_scene_object(each, len(listed)))
+        except PushwiseError as error:
+            raise PushwiseError(f"objects[{at}]: {error}") from None
+    return Scene(
+        objects=tuple(objects),
+        table=Plane(document["table"]),
+        frame=_frame(document["frame"]),
+        region=simple_polygon("region", document["region"]),
+        noise=non_negative_number("noise", json_number("noise", document["noise"])),
+        least_height=non_negative_number(
+            "least_height", json_number("least_height", document["least_height"])
+        ),
+    )
+
+
+def _scene_object(value: object, count: int) -> SceneObject:
+    """Return one of the `count` objects of a scene."""
+    if not isinstance(value, dict):
+        raise PushwiseError(f"must have the fields {', '.join(_OBJECT_FIELDS)}.")
+    _check_fields(value, _OBJECT_FIELDS, "an object of a scene")
+    cells = finite_array("cells", value["cells"], ("n", 3))
+    size = json_number("cell_size", value["cell_size"])
+    x, y, theta = finite_array("pose", value["pose"], (3,)).tolist()
+    others = [non_negative_integer("may_touch", n) for n in _list("may_touch", value["may_touch"])]
+    if others and max(others) >= count:
+        raise PushwiseError(f"may_touch must be numbers below {count}; got {max(others)}.")
+    return SceneObject(
+        grid=CellGrid(cells[:, :2], size, cells[:, 2], value["outline"]),
+        pose=(x, y, theta),
+        holes=_holes(value["holes"]),
+        points=non_negative_integer("points", value["points"]),
+        may_touch=tuple(others),
+        levels=tuple(finite_array("levels", value["levels"], ("k",)).tolist()),
+    )
+
+
+def _scan(grid: CellGrid, document: dict[str, Any]) -> Scan:
+    """Return the scan a document describes."""
     return Scan(
         grid=grid,
-        frame=frame,
-        holes=tuple(
-            finite_array(f"holes[{at}]", hole, ("k", 2))
-            for at, hole in enumerate(_list("holes", document["holes"]))
-        ),
+        frame=_frame(document["frame"]),
+        holes=_holes(document["holes"]),
         table=Plane(document["table"]),
         noise=non_negative_number("noise", json_number("noise", document["noise"])),
         points=non_negative_integer("points", document["points"]),

@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from pushwise.cli.options import Force, Json, check_outputs, output_option, takes_options
+from pushwise.cli.options import (
+    Force,
+    Json,
+    check_outputs,
+    flag,
+    output_option,
+    takes_options,
+)
+from pushwise.errors import PushwiseError
 
 __all__ = ["ScanCommand", "scan"]
 
@@ -21,7 +29,8 @@ class ScanCommand:
     file: Annotated[
         Path, typer.Argument(help="PLY, PCD, XYZ, CSV, NPY, NPZ, OBJ, STL, or a depth image.")
     ]
-    output: Annotated[Path | None, output_option("JSON file for the grid.")] = None
+    output: Annotated[Path | None, output_option("JSON file for the grid, or scene.")] = None
+    every: Annotated[bool, flag("--all", "Find every object on the table: a scene.")] = False
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the cells over the point cloud.")
     ] = None
@@ -61,11 +70,14 @@ class ScanCommand:
 def scan(asked: ScanCommand) -> None:
     """Turn a point cloud, a depth image or a mesh into a grid of cells.
 
+    With --all, every object on the table is found; slide and plan take such a scene.
+
     Example: pushwise scan cloud.ply -o grid.json --plot grid.png
     """
     check_outputs(asked.output, asked.plot, force=asked.force)
-    from pushwise.shape.scan import scan_file
+    from pushwise.shape.scan import Scan, scan_file
     from pushwise.shape.scan_options import ScanOptions
+    from pushwise.shape.scene import Scene, scan_scene
 
     options = ScanOptions(
         cell_size=asked.cell_size,
@@ -75,17 +87,29 @@ def scan(asked: ScanCommand) -> None:
         table=asked.table,
         min_height=asked.min_height,
     )
-    found, points = scan_file(
-        asked.file, options, scale=asked.scale, intrinsics=asked.intrinsics, mask=asked.mask
-    )
+    found: Scan | Scene
+    if asked.every:
+        if asked.mask is not None:
+            raise PushwiseError("--mask shows one object, and --all finds every one: choose.")
+        found, points = scan_scene(
+            asked.file, options, scale=asked.scale, intrinsics=asked.intrinsics
+        )
+    else:
+        found, points = scan_file(
+            asked.file, options, scale=asked.scale, intrinsics=asked.intrinsics, mask=asked.mask
+        )
     if asked.output is not None:
         from pushwise.model_files import save
 
         save(found, asked.output)
     if asked.plot is not None:
         from pushwise.show.figures import plot_scan
+        from pushwise.show.scene_figure import plot_scene
 
-        plot_scan(found, points, asked.plot)
+        if isinstance(found, Scene):
+            plot_scene(found, points, asked.plot)
+        else:
+            plot_scan(found, points, asked.plot)
     if asked.json:
         typer.echo(dumps(found.facts()))
     else:

@@ -70,9 +70,13 @@ def contains(polygon: Array, points: Array) -> Flags:
 
 
 def placed(points: Array, pose: Array) -> Array:
-    """Return points of the grid frame [m], shape (n, 2), in the table frame for a pose (3,)."""
-    cos, sin = np.cos(pose[2]), np.sin(pose[2])
-    turned: Array = points @ np.array([[cos, sin], [-sin, cos]]) + pose[:2]
+    """Return points of the grid frame [m], shape (n, 2), in the table frame.
+
+    For one pose (3,), or for poses (k, 3) with shape (k, n, 2).
+    """
+    cos, sin = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+    turn = np.moveaxis(np.array([[cos, sin], [-sin, cos]]), (0, 1), (-2, -1))
+    turned: Array = points @ turn + pose[..., None, :2]
     return turned
 
 

@@ -13,6 +13,8 @@ from pushwise.shape.lattice import Lattice, coverage, lattice_over
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pushwise.objects.thing import Part
 
 __all__ = ["Camera", "Surface"]
@@ -60,8 +62,7 @@ class Camera:
 
     def cloud(
         self,
-        surface: Surface,
-        pose: Array,
+        standing: Sequence[tuple[Surface, Array]],
         rng: np.random.Generator,
         *,
         noise: float,
@@ -70,15 +71,14 @@ class Camera:
         """Return the cloud [m], shape (n, 3), in the camera's frame, one point per pixel.
 
         Args:
-            surface: The object on the table.
-            pose: Pose (x, y, theta) of the object's frame on the table.
+            standing: The objects on the table, each with the pose (x, y, theta) of its frame.
             rng: Source of the noise.
             noise: Standard deviation of each distance [m].
             outliers: Share of outliers among the distances.
 
         """
         rays = self._rays()
-        depths = self._depths(rays, surface, pose)
+        depths = np.min([self._depths(rays, *each) for each in standing], axis=0)
         depths = depths + non_negative_number("noise", noise) * rng.standard_normal(len(depths))
         if not 0.0 <= finite_number("outliers", outliers) <= 1.0:
             raise PushwiseError(f"outliers must be a share from 0 to 1; got {outliers:g}.")

@@ -6,19 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import ndimage
+from scipy.spatial import cKDTree
 
 from pushwise.shape.plane import thinned
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["FARTHEST", "HeightMap", "height_map", "smoothed"]
+__all__ = ["FARTHEST", "HeightMap", "height_map", "smoothed", "with_walls"]
 
 # Points farther from the table than this [m] belong neither to it nor to an object.
 FARTHEST = 0.5
 _MOST_PIXELS = 1_500  # Per side.
 # Side of a pixel relative to the distance between points: 4 of 5 random pixels see a point.
 _PIXEL = 1.25
+# Side of a pixel relative to that which the sparsest tenth of the points asks for, at least.
+_SPARSE = 0.8
 # Heights are sorted as integer multiples of this length [m].
 _QUANTUM = 1e-6
+# A point of a surface has this many points, itself included, within so many pixels.
+_COMPANY, _NEAR = 6, 2.5
+# Over a pixel of a wall are this many points, and this share of those over the fullest pixel next
+# to it; over a pixel of a level surface are one or two.
+_STACK, _CORE = 4, 0.3
 
 
 class HeightMap(NamedTuple):
@@ -97,6 +105,40 @@ def smoothed(view: HeightMap, *, noise: float) -> Array:
     return result
 
 
+def with_walls(
+    view: HeightMap, cloud: Array, smooth: Array, *, noise: float
+) -> tuple[Array, Flags]:
+    """Return smoothed heights [m] raised to the tops of walls, and where walls are seen.
+
+    A tilted camera sees the side of a tall object, whose points lie over one or two rows of pixels:
+    too narrow for a median, but high above what surrounds them.
+
+    Args:
+        view: The height map.
+        cloud: The points it was made of, along the table and above it [m], shape (n, 3).
+        smooth: Smoothed heights [m], shape (rows, columns).
+        noise: Standard deviation of the height of a point [m].
+
+    """
+    inside = np.flatnonzero(view.indices >= 0)
+    rise = cloud[inside, 2] - smooth.ravel()[view.indices[inside]]
+    high = inside[rise > max(4.0 * noise, 2.0 * view.pixel)]
+    # Outliers are alone, while the points of a surface have neighbours.
+    within = _NEAR * view.pixel
+    far = cKDTree(cloud[high]).query(cloud[high], k=[_COMPANY], distance_upper_bound=within)[0]
+    high = high[np.isfinite(far[:, 0])]
+    tops = smooth.ravel().copy()
+    np.maximum.at(tops, view.indices[high], cloud[high, 2])
+    # Points of a wall lie above each other; noise spreads some of them to either side of it.
+    counts = np.bincount(view.indices[high], minlength=smooth.size).reshape(smooth.shape)
+    stacked = counts >= np.maximum(_CORE * ndimage.maximum_filter(counts, 3), _STACK)
+    tops = np.where(stacked, tops.reshape(smooth.shape), smooth)
+    low = np.full(smooth.size, np.inf)
+    np.minimum.at(low, view.indices[inside], cloud[inside, 2])
+    low = np.maximum(low.reshape(smooth.shape), 0.0)
+    return tops, tops - low > max(4.0 * noise, 3.0 * view.pixel)
+
+
 def _region(xy: Array) -> tuple[Array, Array]:
     """Return the lower and upper corner [m] of the points, ignoring a few distant ones."""
     low, high = np.percentile(thinned(xy, 20_000), [1.0, 99.0], axis=0)
@@ -115,7 +157,9 @@ def _spacing(xy: Array, low: Array, high: Array) -> float:
     ij = np.clip(np.floor((some - low) / square), -1, count + 1.0).astype(np.int64) + 1
     flat = ij[:, 1] * 70 + ij[:, 0]
     crowd = np.bincount(flat)[flat] * (len(xy) / len(some))
-    return float(square / np.sqrt(np.median(crowd)))
+    usual, sparse = square / np.sqrt(np.percentile(crowd, [50.0, 10.0]))
+    # Far from a tilted camera, points are farther apart; pixels still have to see some there.
+    return float(max(usual, _SPARSE * sparse))
 
 
 def _medians(groups: Integers, values: Array) -> tuple[Integers, Array]:

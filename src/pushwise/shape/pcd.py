@@ -25,11 +25,16 @@ class _Header(NamedTuple):
     encoding: str
 
 
-def parse_pcd(data: bytes) -> Array:
-    """Return the x, y and z of a PCD file's points, shape (n, 3)."""
+def parse_pcd(data: bytes, fields: tuple[str, ...] = ("x", "y", "z")) -> Array:
+    """Return fields of a PCD file's points, by default x, y and z, shape (n, fields)."""
     header, body = _header(data)
+    if not {*fields} <= {*header.names}:
+        raise PushwiseError(
+            f"FIELDS must name {', '.join(fields[:-1])} and {fields[-1]}; it is "
+            f"{' '.join(header.names) or 'missing'!r}."
+        )
     if header.encoding == "ascii":
-        return _ascii(header, body)
+        return _ascii(header, body, fields)
     # Entries are named by their index: the names in a file may repeat.
     layout = np.dtype(
         [
@@ -40,9 +45,9 @@ def parse_pcd(data: bytes) -> Array:
     if header.encoding == "binary":
         _require(len(body), layout.itemsize * header.points, header)
         rows = np.frombuffer(body, dtype=layout, count=header.points)
-        columns = [rows[str(header.names.index(axis))][:, 0].astype(np.float64) for axis in "xyz"]
+        columns = [rows[str(header.names.index(name))][:, 0].astype(np.float64) for name in fields]
     else:
-        columns = _compressed(header, body, layout)
+        columns = _compressed(header, body, layout, fields)
     return np.stack(columns, axis=1)
 
 
@@ -59,8 +64,6 @@ def _header(data: bytes) -> tuple[_Header, bytes]:
         if words and not words[0].startswith("#"):
             entries[words[0].upper()] = words[1:]
     names = entries.get("FIELDS", [])
-    if not {"x", "y", "z"} <= set(names):
-        raise PushwiseError(f"FIELDS must name x, y and z; it is {' '.join(names) or 'missing'!r}.")
     sizes = _numbers("SIZE", entries, len(names))
     kinds = entries.get("TYPE", [])
     counts = _numbers("COUNT", entries, len(names)) if "COUNT" in entries else [1] * len(names)
@@ -102,15 +105,15 @@ def _require(have: int, need: int, header: _Header) -> None:
         )
 
 
-def _ascii(header: _Header, body: bytes) -> Array:
+def _ascii(header: _Header, body: bytes, fields: tuple[str, ...]) -> Array:
     """Return the points of an ascii body."""
     rows = [line for line in body.decode("ascii", errors="replace").splitlines() if line.strip()]
     if len(rows) != header.points:
         raise PushwiseError(f"POINTS is {header.points}, but {len(rows)} rows of data follow.")
     if not rows:
-        return np.empty((0, 3))
+        return np.empty((0, len(fields)))
     starts = np.cumsum([0, *header.counts])
-    columns = tuple(int(starts[header.names.index(axis)]) for axis in "xyz")
+    columns = tuple(int(starts[header.names.index(name)]) for name in fields)
     try:
         return np.loadtxt(rows, dtype=np.float64, usecols=columns, ndmin=2, comments=None)
     except ValueError as error:
@@ -118,8 +121,10 @@ def _ascii(header: _Header, body: bytes) -> Array:
         raise PushwiseError(f"a row of the PCD file is not a list of numbers ({reason}).") from None
 
 
-def _compressed(header: _Header, body: bytes, layout: np.dtype[np.void]) -> list[Array]:
-    """Return x, y and z of a compressed body, which stores one field after the other."""
+def _compressed(
+    header: _Header, body: bytes, layout: np.dtype[np.void], fields: tuple[str, ...]
+) -> list[Array]:
+    """Return fields of a compressed body, which stores one field after the other."""
     _require(len(body), 8, header)
     packed, unpacked = np.frombuffer(body, dtype="<u4", count=2).tolist()
     if unpacked != layout.itemsize * header.points:
@@ -136,7 +141,7 @@ def _compressed(header: _Header, body: bytes, layout: np.dtype[np.void]) -> list
         values = np.frombuffer(data, dtype=kind, count=length, offset=at)
         found.setdefault(name, values[::count].astype(np.float64))
         at += length * kind.itemsize
-    return [found[axis] for axis in "xyz"]
+    return [found[name] for name in fields]
 
 
 def _decompressed(packed: bytes, length: int) -> bytes:

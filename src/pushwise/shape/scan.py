@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from pushwise.shape.files import IMAGES, read_image, read_shape
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
 from pushwise.shape.scan_options import ScanOptions
-from pushwise.shape.sensors import DEPTH_SCALE, depth_points, upper_points
+from pushwise.shape.sensors import DEPTH_SCALE, depth_points
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -92,14 +92,15 @@ class Scan:
         vertices: ArrayLike, faces: ArrayLike, options: ScanOptions = ScanOptions()
     ) -> Scan:
         """View a mesh from above; see `CellGrid.from_mesh`."""
-        from pushwise.shape.find_object import find_object
+        from pushwise.shape.find_object import scan_of
+        from pushwise.shape.mesh_surface import mesh_tabletop
 
         if any(value is not None for value in (options.near, options.table, options.min_height)):
             raise PushwiseError(
                 "near, table and min_height are for clouds; a mesh stands on the table, z up."
             )
-        points, floor = upper_points(vertices, faces)
-        return find_object(points, replace(options, table=(0.0, 0.0, 1.0, -floor)))
+        surface = mesh_tabletop(vertices, faces)
+        return scan_of(surface, surface.blobs[0], options)
 
     @property
     def pose(self) -> tuple[float, float, float] | None:
@@ -124,6 +125,7 @@ class Scan:
             f"size     {length:.3f} x {width:.3f} m, up to {grid.heights.max():.3f} m high",
             f"cells    {grid.n_cells} of {grid.cell_size:g} m",
             f"outline  {len(grid.outline)} corners",
+            *([f"holes    {len(self.holes)}, in which there are no cells"] if self.holes else []),
             f"origin   ({x:.4f}, {y:.4f}, {z:.4f}) m in the cloud's frame, {heading}",
             f"table    {a:.4f} x + {b:.4f} y + {c:.4f} z + {d:.4f} = 0"
             + (f", noise {1000.0 * self.noise:.1f} mm" if self.noise else ""),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pushwise.worlds.bullet import Bullet
+    from pushwise.worlds.bystanders import Bystander
     from pushwise.worlds.gripper import Grasp, grasp
     from pushwise.worlds.ideal import Ideal
     from pushwise.worlds.mujoco import MuJoCo
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bullet",
+    "Bystander",
     "Grasp",
     "Ideal",
     "MuJoCo",
@@ -31,6 +33,7 @@ __all__ = [
 
 _HOMES = {
     "Bullet": "pushwise.worlds.bullet",
+    "Bystander": "pushwise.worlds.bystanders",
     "Grasp": "pushwise.worlds.gripper",
     "Ideal": "pushwise.worlds.ideal",
     "MuJoCo": "pushwise.worlds.mujoco",

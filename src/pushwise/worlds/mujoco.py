@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.typing import Array
+from pushwise.worlds.bystanders import Bystander, Bystanders
 from pushwise.worlds.mujoco_scene import FLOOR, TIME_STEP, object_scene
 from pushwise.worlds.run_push import TILTED, Look, Motion, run_push
 from pushwise.worlds.streaming import PARKED, Instant, StreamedSimulation
@@ -55,6 +56,7 @@ class MuJoCo(StreamedSimulation):
         pose: ArrayLike = (0.0, 0.0, 0.0),
         finger: Finger | None = None,
         sensing: Sensing | None = None,
+        bystanders: Sequence[Bystander] = (),
     ) -> None:
         """Build the scene and release the object.
 
@@ -66,17 +68,52 @@ class MuJoCo(StreamedSimulation):
             pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
             finger: The finger; the default `Finger` if not given.
             sensing: What is measured, and how well; the default `Sensing` if not given.
+            bystanders: Other objects on the table, which move when they are touched. What is
+                seen is the object alone.
 
         """
         self._engine: mujoco.MjModel | None = None
+        self._bystanders = Bystanders(bystanders)
         self._body: _FreeBody | _PlanarCells = _PlanarCells() if own_weight else _FreeBody()
         super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
+
+    def reset(self, seed: int) -> None:
+        """Put the object and the bystanders back where they started.
+
+        Args:
+            seed: Random seed of the noise from here on.
+
+        """
+        self._bystanders.reset()
+        super().reset(seed)
+
+    @property
+    def obstacles(self) -> tuple[Array, ...]:
+        """The outlines of the bystanders at the start [m], shape (k, 2) each."""
+        return self._bystanders.outlines
+
+    def bystanders_moved(self) -> Array:
+        """Return how far each bystander was moved [m], shape (k,), as a mean of its cells."""
+        return self._bystanders.moved()
+
+    def state(self) -> dict[str, Any]:
+        """Return all that the world's future depends on, as JSON can hold it."""
+        return {**super().state(), "bystanders": self._bystanders.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Return to a state; the same pushes and moves then have the same results."""
+        super().restore(state)
+        self._bystanders.restore(state.get("bystanders"))
 
     def _carried_out(self, push: Push, pose: Array, twist: Array) -> Motion:
         """Drive the finger along the push and step the engine until the object rests."""
         engine = self._compiled()
-        scene = _MuJoCoEngine(engine, self._laid_down(engine, pose, twist), self._body, push)
-        return run_push(scene, push, pose[2], self._sensing.rate)
+        data = self._laid_down(engine, pose, twist)
+        motion = run_push(
+            _MuJoCoEngine(engine, data, self._body, push), push, pose[2], self._sensing.rate
+        )
+        self._bystanders.note(engine, data)
+        return motion
 
     def _streamed(self, end: Array | None, dt: float) -> Instant:
         """Step the engine on from where the last move left it."""
@@ -85,6 +122,7 @@ class MuJoCo(StreamedSimulation):
             self._data = self._laid_down(engine, self._pose, self._twist)
         scene = _MuJoCoEngine(engine, self._data, self._body, self._path(end, dt))
         scene.advance(0.0, dt)
+        self._bystanders.note(engine, self._data)
         now = scene.look(self._pose[2])
         return Instant(now.pose, self._body.twist(self._data), now.tilt > TILTED)
 
@@ -130,7 +168,14 @@ class MuJoCo(StreamedSimulation):
         """Return the engine's model, built once."""
         if self._engine is None:
             own_weight = isinstance(self._body, _PlanarCells)
-            scene = object_scene(self._model, self._table, self._finger, own_weight=own_weight)
+            scene = object_scene(
+                self._model,
+                self._table,
+                self._finger,
+                own_weight=own_weight,
+                bodies=self._bystanders.bodies(),
+                pairs=self._bystanders.pairs(),
+            )
             self._engine = mujoco.MjModel.from_xml_string(scene)
         return self._engine
 
@@ -141,6 +186,7 @@ class MuJoCo(StreamedSimulation):
         self._body.lay(data, pose, twist)
         at = int(engine.joint("finger").qposadr[0])
         data.qpos[at : at + 2] = PARKED
+        self._bystanders.lay(engine, data)
         return data
 
 

@@ -100,7 +100,7 @@ def object_scene(
    <joint name="finger" type="slide" axis="1 0 0"/>
    <joint type="slide" axis="0 1 0"/>
    <geom name="finger" type="capsule" size="{finger.radius} {_FINGER_HALF_HEIGHT}"
-    pos="0 0 {_PUSH_HEIGHT}" mass="{_FINGER_MASS}"/>
+    pos="0 0 {_PUSH_HEIGHT}" mass="{_FINGER_MASS}" contype="4"/>
   </body>
   {bodies}
  </worldbody>

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import objects, worlds
-from pushwise.checks import non_negative_integer
+from pushwise.checks import counted, non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
 from pushwise.object_files import read_object
@@ -17,11 +17,14 @@ from pushwise.records.record import Noise
 from pushwise.shape.files import IMAGES
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import scan_file
+from pushwise.shape.scene import Scene
 from pushwise.typing import Array
+from pushwise.worlds.bystanders import Bystander
+from pushwise.worlds.mujoco import MuJoCo
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.world import Sensing
 
-__all__ = ["CAMERA", "WORLDS", "random_world"]
+__all__ = ["CAMERA", "WORLDS", "random_pose", "random_world", "scene_world"]
 
 WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 """The worlds an object can be put in, and their classes."""
@@ -35,26 +38,85 @@ _FRICTION = (0.2, 0.5)
 
 
 def random_world(
-    what: str, table: Table, *, world: str = "mujoco", seed: int = 0
+    what: str, table: Table, *, world: str = "mujoco", seed: int = 0, number: int | None = None
 ) -> SimulatedWorld:
     """Return a world with an object at a random pose, seen by `CAMERA`.
+
+    The objects of a scene stand as they do there, in the middle of the table: one is to be moved,
+    the others are bystanders.
 
     Args:
         what: One of the nine objects, or the path of a scan, of a grid or of a file that
             `pushwise scan` reads: each gets a random mass and friction distribution. The path of
-            a model: it keeps its own.
+            a model: it keeps its own. The path of a scene, with `number`.
         table: The table.
         world: Name of the world, one of `WORLDS`.
         seed: Random seed of the mass and friction, the pose and the noise.
+        number: Number of the object of a scene that is to be moved; only for scenes.
 
     """
     rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
+    scene = _scene(what)
+    if scene is not None:
+        if number is None:
+            raise PushwiseError(
+                f"{what} holds a scene of {counted(len(scene.objects), 'object', 'objects')}; say "
+                "which one is to be moved with --object."
+            )
+        if world != "mujoco":
+            raise PushwiseError(f"a scene needs the world mujoco; got {world}.")
+        return scene_world(scene, number, table, seed=seed)
+    if number is not None:
+        raise PushwiseError(f"--object is for scenes, and {what} is not one.")
     thing = _hidden(what, rng)
     outline = thing.outline if isinstance(thing, Thing) else thing.grid.outline
     made: SimulatedWorld = getattr(worlds, WORLDS[world])(
-        thing, table, seed=seed, pose=_pose(rng, outline, table), sensing=CAMERA
+        thing, table, seed=seed, pose=random_pose(rng, outline, table), sensing=CAMERA
     )
     return made
+
+
+def _scene(what: str) -> Scene | None:
+    """Return the scene in a file, if it holds one."""
+    if what in objects.names or not what.lower().endswith(".json") or not Path(what).exists():
+        return None
+    known = read_object(what)
+    return known if isinstance(known, Scene) else None
+
+
+def scene_world(scene: Scene, number: int, table: Table, *, seed: int = 0) -> MuJoCo:
+    """Return a world with the objects of a scene in the middle of the table, seen by `CAMERA`.
+
+    Args:
+        scene: The scene.
+        number: Number of the object that is to be moved; the others are bystanders.
+        table: The table.
+        seed: Random seed of the masses and frictions, and of the noise.
+
+    """
+    rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
+    moved = scene.chosen(number)
+    corners = np.concatenate([each.outline for each in scene.objects])
+    low, high = table.polygon.min(axis=0), table.polygon.max(axis=0)
+    shift = 0.5 * (low + high - corners.min(axis=0) - corners.max(axis=0))
+    if not contains(table.polygon, corners + shift).all():
+        width, depth = np.ptp(corners, axis=0)
+        raise PushwiseError(
+            f"the scene is {width:.2f} x {depth:.2f} m large and does not fit on the table."
+        )
+    shifted = np.append(shift, 0.0)
+    return MuJoCo(
+        _uneven(moved.grid, rng),
+        table,
+        seed=seed,
+        pose=moved.pose + shifted,
+        sensing=CAMERA,
+        bystanders=[
+            Bystander(_uneven(each.grid, rng), each.pose + shifted)
+            for each in scene.objects
+            if each is not moved
+        ],
+    )
 
 
 def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
@@ -75,6 +137,7 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
     known = read_object(path)
     if isinstance(known, ObjectModel):
         return known
+    assert not isinstance(known, Scene)
     return _uneven(known if isinstance(known, CellGrid) else known.grid, rng)
 
 
@@ -89,7 +152,7 @@ def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
     return ObjectModel(grid, total * mass / mass.sum(), rng.uniform(*_FRICTION))
 
 
-def _pose(rng: np.random.Generator, outline: Array, table: Table) -> Array:
+def random_pose(rng: np.random.Generator, outline: Array, table: Table) -> Array:
     """Return a random pose (3,) with the whole outline (k, 2) well on the table."""
     low, high = table.polygon.min(axis=0), table.polygon.max(axis=0)
     middle = 0.5 * (low + high)

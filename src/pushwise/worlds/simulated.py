@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
 
 from pushwise.checks import finite_array, non_negative_integer
 from pushwise.errors import PushwiseError, SimulationError
@@ -17,6 +18,7 @@ from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.records.record import Noise, PushRecord
+from pushwise.shape.lattice import lattice_over
 from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp, grasp
 from pushwise.worlds.run_push import Motion
@@ -229,10 +231,10 @@ class SimulatedWorld(ABC):
             on_table = contains(self._table.polygon, cloud[:, :2])
             kept: Array = cloud[on_table | (cloud[:, 2] > 0.5 * grid.heights.min())]
             return kept
+        # What the finger touches is the outline, so that this is what must be seen.
         grid = self._model.grid
-        count = int(np.ceil(grid.cell_size / _CLOUD_PITCH))
-        side = (np.arange(count) + 0.5) / count - 0.5
-        sub = grid.cell_size * np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-        xy = placed((grid.centres[:, None] + sub).reshape(-1, 2), self._pose)
-        z = np.repeat(grid.heights, len(sub))
-        return np.column_stack([xy, z + _DEPTH_NOISE * self._rng.standard_normal(len(z))])
+        lattice = lattice_over(grid.outline, cell_size=_CLOUD_PITCH).centres().reshape(-1, 2)
+        own = lattice[contains(grid.outline, lattice)]
+        z = grid.heights[cKDTree(grid.centres).query(own)[1]]
+        noise = _DEPTH_NOISE * self._rng.standard_normal(len(z))
+        return np.column_stack([placed(own, self._pose), z + noise])
