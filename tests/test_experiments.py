@@ -13,7 +13,14 @@ from drawn import drawn, points_of, texts
 from pushwise import Push, PushRecord
 from pushwise.cli.experiment import experiment
 from pushwise.errors import PushwiseError
-from pushwise.experiments import coverage, heatmaps, identification, identification_report, samples
+from pushwise.experiments import (
+    coverage,
+    coverage_report,
+    heatmaps,
+    identification,
+    identification_report,
+    samples,
+)
 from pushwise.experiments.reporting import markdown, with_spread
 from pushwise.experiments.rows import Row, numbers, read_rows, where
 from pushwise.experiments.sweep import SweepOptions, compare, conduct
@@ -74,11 +81,11 @@ def test_coverage(tmp_path: Path) -> None:
     """Learn one object in every world from slow pushes and, in two, from flicks; say it again."""
     settings = [
         setting
-        for setting in where(coverage.settings_of(draws=1), friction="uneven")
+        for setting in where(coverage.settings_of(draws=9), friction="uneven", draw=8)
         if setting["plan"] == "slow" or setting["world"] != "mujoco"
     ]
     assert len(settings) == 5
-    table = conduct(coverage.rows_of, settings, coverage.report, SweepOptions(tmp_path))
+    table = conduct(coverage.rows_of, settings, coverage_report.report, SweepOptions(tmp_path))
     assert (tmp_path / "table.md").read_text() == table + "\n"
     rows = read_rows(tmp_path / "rows.csv")
     flicked = where(rows, plan="flicks")
@@ -86,6 +93,10 @@ def test_coverage(tmp_path: Path) -> None:
     assert numbers(flicked, "slides").min() >= 3
     assert numbers(rows, "centre_chi2").max() < 14.0  # one of a thousand is above it
     assert "| uneven | 2 slow, 5 flicks | stiff bed | 1 | 100.0% |" in table
+    # What flicks show lets an object go farther over the edge than slow pushes alone.
+    for world in ("own weight", "stiff bed"):
+        slow, flicked = (where(rows, plan=plan, world=world) for plan in ("slow", "flicks"))
+        assert numbers(flicked, "short_mm")[0] < numbers(slow, "short_mm")[0]
     again = compare(coverage.rows_of, settings, tmp_path, share=0.2)
     assert again.endswith("all the same to the last digit.")
 

@@ -77,7 +77,7 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     belief = load_belief(model)
     assert belief.centre_covariance is not None
     assert belief.centre_covariance.tolist() == facts["centre_of_mass_covariance"]
-    assert belief.finger == pw.Finger(0.01, facts["finger_friction"])
+    assert belief.finger == pw.Finger(0.01, facts["finger_friction"], facts["finger_height"])
     with pytest.raises(PushwiseError, match="holds no model"):
         load_belief(folder / "grid.json")
 
@@ -248,7 +248,7 @@ def test_ctrl_c_in_compiled_code_is_survived(folder: Path, tmp_path: Path) -> No
     """Send a real interrupt in the midst of simulations."""
     model = tmp_path / "model.json"
     given = ["identify", folder / "grid.json", folder / "log.csv", "-o", model]
-    search = ["--method", "random", "--budget", "100000"]
+    search = ["--method", "random", "--budget", "100000", "--time-limit", "1000"]
     answer = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *map(str, given), *search],
         capture_output=True,

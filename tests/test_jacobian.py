@@ -47,4 +47,6 @@ def test_jacobian_agrees_with_the_adjoint(
         mass += second * square
         assert mass == pytest.approx(bar.mass, abs=1e-9 * np.abs(bar.mass).max())
         others = [*bar.disc[::-1], *bar.pose, *bar.twist, *knots.ravel()]
-        assert z[n + MOMENTS :] == pytest.approx(others, rel=1e-6, abs=1e-9 * np.abs(z).max())
+        # The adjoint has no derivatives in the heights of finger and centre of mass.
+        found = np.delete(z[n + MOMENTS :], [2, 3])
+        assert found == pytest.approx(others, rel=1e-6, abs=1e-9 * np.abs(z).max())

@@ -23,7 +23,7 @@ def weigh(r: Array, base: Array, supported: Array, mass: Array) -> tuple[bool, A
     x, y = r.T.copy()
     nothing = np.empty(0)
     cx, cy = mass @ r / mass.sum()
-    body = Body(mass.sum(), cx, cy, 0.0, x, y, nothing, nothing, 0.0)
+    body = Body(mass.sum(), cx, cy, 0.0, x, y, nothing, nothing, 0.0, 0.0)
     return spread(body, base, supported, np.empty(len(r), bool), load), load
 
 
@@ -88,7 +88,7 @@ def test_hull_matches_scipy() -> None:
         centre = rng.normal(size=2)
         x, y = r.T.copy()
         nothing = np.empty(0)
-        body = Body(1.0, centre[0], centre[1], 0.0, x, y, nothing, nothing, 0.0)
+        body = Body(1.0, centre[0], centre[1], 0.0, x, y, nothing, nothing, 0.0, 0.0)
         every = np.ones(len(r), bool)
         pressing = np.empty(len(r), bool)
         assert spread(body, np.zeros(len(r)), every, pressing, np.empty(len(r))) == holds(r, centre)

@@ -40,17 +40,36 @@ def test_the_jacobian_agrees_with_finite_differences() -> None:
 
 
 def test_innovations_of_a_random_walk_are_white() -> None:
-    """Whiten walks plus noise to uncorrelated numbers of variance one."""
+    """Whiten walks that grow, plus noise, to uncorrelated numbers of variance one."""
     rng = np.random.default_rng(0)
     shares = np.sort(rng.uniform(0.0, 1.0, 12))
+    growth = np.where(np.arange(12) < 6, 1.0, rng.uniform(1.0, 2.0, 12))
     sigma, drift, count = 1e-3, 4e-3, 200_000
-    steps = drift * np.sqrt(np.diff(shares, prepend=0.0))[:, None]
-    rows = np.cumsum(steps * rng.standard_normal((12, count)), axis=0)
-    rows += sigma * rng.standard_normal((12, count))
+    steps = drift * np.sqrt(np.diff(shares, prepend=0.0))
+    rows, walk = np.empty((12, count)), np.zeros(count)
+    for k in range(12):
+        walk = growth[k] * walk + steps[k] * rng.standard_normal(count)
+        rows[k] = walk + sigma * rng.standard_normal(count)
     covariance = np.cov(rows)
-    logs = innovations(shares, sigma, drift, rows, np.empty(count))
+    logs = innovations(shares, growth, sigma, drift, rows, np.empty(count))
     np.testing.assert_allclose(np.cov(rows), np.eye(12), atol=0.02)
     assert logs == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1], abs=0.05)
+
+
+def test_errors_grow_near_a_point_of_balance() -> None:
+    """Expect a push across the middle of a bar to make an error grow, and a steady one not to."""
+    bar = pw.CellGrid.from_outline(
+        [(-0.1, -0.02), (0.1, -0.02), (0.1, 0.02), (-0.1, 0.02)], cell_size=0.02
+    )
+    model = pw.ObjectModel(bar, np.full(bar.n_cells, 0.02), 0.3)
+    world = pw.worlds.Ideal(model, sensing=pw.worlds.Sensing(rate=10.0))
+    grown = []
+    for place in (0.0, 0.06):
+        world.reset(0)
+        record = world.push(pw.Push.line((place, -0.04), (0.0, 0.1), 1.5))
+        problem = Problem(bar, [record], pw.Finger(), pw.Prior())
+        grown.append(float(np.prod(problem.fit(np.zeros(problem.unknowns), SIGMA).growth)))
+    assert grown[0] > 10.0 and grown[1] < 2.0
 
 
 def test_the_posterior_knows_which_directions_it_knows() -> None:
@@ -98,10 +117,11 @@ def test_a_push_that_jumps_leaves_the_picture_whole() -> None:
     errors = Errors(SIGMA, np.array([1e-3, 1e-3, 1e-2]))
     shares = [np.linspace(0.01, 1.0, 400)]
     jacobian = 1e8 * rng.standard_normal((400, 3, 20))
-    _, rows, _ = whitened(shares, np.zeros((400, 3)), jacobian, errors)
+    level = np.ones(400)
+    _, rows, _ = whitened(shares, level, np.zeros((400, 3)), jacobian, errors)
     flat = rows.reshape(-1, 20)
     np.linalg.cholesky(np.eye(20) + flat.T @ flat)
-    smooth = whitened(shares, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
+    smooth = whitened(shares, level, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
     np.testing.assert_allclose(
         rows / np.linalg.norm(rows, axis=2, keepdims=True),
         smooth / np.linalg.norm(smooth, axis=2, keepdims=True),

@@ -21,6 +21,7 @@ import pushwise as pw
 from browser import Page, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
+from pushwise.identification.belief import centre_error
 from pushwise.show.viewer import View
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_replay import clip
@@ -120,6 +121,14 @@ def readout(tab: Page, unit: str) -> float:
     """Return the first number of the panel with a unit, as the browser shows it."""
     value = tab.wait_for(f"({PANEL}.find(e => e.value.endsWith({unit!r})) || {{}}).value")
     return float(value.split()[0])
+
+
+def test_the_standard_error_is_given_as_elsewhere(view: View) -> None:
+    """Say how well the centre of mass is known in the words of the report and the terminal."""
+    assert view.viewed.covariance is not None
+    assert view.centre.content == (
+        f"Centre of mass (red): standard error {centre_error(view.viewed.covariance)}."
+    )
 
 
 @needs_chromium

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pushwise.atomic_write import write_text
-from pushwise.checks import finite_array
+from pushwise.checks import counted, finite_array
 from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Belief
 from pushwise.object_files import (
@@ -21,6 +21,7 @@ from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
+from pushwise.shape.scene import Scene
 
 __all__ = ["load", "load_belief", "load_grid", "save", "to_json"]
 
@@ -28,16 +29,16 @@ _KNOWN_FIELDS = ["centre_of_mass_covariance", "total_mass_std", "finger", "drift
 _FINGER_FIELDS = {"radius", "friction", "height"}
 
 
-def save(value: CellGrid | ObjectModel | Belief | Scan, path: Path | str) -> None:
-    """Write a grid, a model, a belief or a scan to a JSON file, bit for bit.
+def save(value: CellGrid | ObjectModel | Belief | Scan | Scene, path: Path | str) -> None:
+    """Write a grid, a model, a belief, a scan or a scene to a JSON file, bit for bit.
 
-    `load` reads the grid, model or scan; `load_belief` reads the belief. A certain belief is
+    `load` reads the grid, model, scan or scene; `load_belief` reads the belief. A certain belief is
     written as its model alone, without its finger; no posterior is written.
     """
     write_text(Path(path), to_json(value) + "\n")
 
 
-def load(path: Path | str) -> CellGrid | ObjectModel | Scan:
+def load(path: Path | str) -> CellGrid | ObjectModel | Scan | Scene:
     """Read what `save` wrote; whatever is wrong with the file is named."""
     try:
         document = read_document(Path(path))
@@ -52,6 +53,11 @@ def load(path: Path | str) -> CellGrid | ObjectModel | Scan:
 def load_grid(path: Path | str) -> CellGrid:
     """Read the grid of a saved grid, model or scan."""
     value = load(path)
+    if isinstance(value, Scene):
+        raise PushwiseError(
+            f"{path} holds a scene of {counted(len(value.objects), 'object', 'objects')}; save the "
+            "grid of one of them, or make it with pushwise scan --near."
+        )
     return value if isinstance(value, CellGrid) else value.grid
 
 
@@ -67,8 +73,8 @@ def load_belief(path: Path | str) -> Belief:
     raise PushwiseError(f"{path} holds no model; make one with pushwise identify.")
 
 
-def to_json(value: CellGrid | ObjectModel | Belief | Scan) -> str:
-    """Return a grid, a model, a belief or a scan as JSON, one line per cell."""
+def to_json(value: CellGrid | ObjectModel | Belief | Scan | Scene) -> str:
+    """Return a grid, a model, a belief, a scan or a scene as JSON, one line per cell or object."""
     belief = value if isinstance(value, Belief) else None
     value = value.model if isinstance(value, Belief) else value
     fields = object_document(value)

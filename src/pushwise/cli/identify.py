@@ -23,6 +23,7 @@ from pushwise.cli.options import (
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
+    from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.prior import Prior
     from pushwise.physics.push import Finger
     from pushwise.shape.grid import CellGrid
@@ -52,6 +53,9 @@ class IdentifyCommand:
         float,
         typer.Option(help="Simulations of all pushes that a search method may use."),
     ] = 50.0
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds after which the best model so far is taken.")
+    ] = 120.0
     seed: Seed = 0
     finger_radius: Annotated[
         float | None,
@@ -66,7 +70,7 @@ class IdentifyCommand:
     friction_spread: Annotated[
         float | None,
         typer.Option(
-            help="Relative variation of friction over the object, by default 0.5; 0.05 for an "
+            help="Relative variation of friction over the object, by default 0.36; 0.05 for an "
             "object of one material."
         ),
     ] = None
@@ -99,6 +103,12 @@ class IdentifyCommand:
         if self.unbounded_friction or self.friction_spread is not None:
             prior = replace(prior, friction_spread=self.friction_spread)
         return prior
+
+    def search(self) -> SearchOptions:
+        """Return how long a method may search."""
+        from pushwise.identification.methods.task import SearchOptions
+
+        return SearchOptions(self.budget, seed=self.seed, time_limit=self.time_limit)
 
     def check_height(self, cells: CellGrid) -> None:
         """Refuse a finger above the object."""
@@ -133,7 +143,6 @@ def identify(asked: IdentifyCommand) -> None:
     from pushwise.identification.identify import identify as run
     from pushwise.identification.identify import stopped_at
     from pushwise.identification.methods.registry import method_named
-    from pushwise.identification.methods.task import SearchOptions
     from pushwise.model_files import load_grid, save
     from pushwise.records.log import load_logs
     from pushwise.show.status_line import Identifying
@@ -156,7 +165,7 @@ def identify(asked: IdentifyCommand) -> None:
                 method=method,
                 finger=finger,
                 prior=prior,
-                search=SearchOptions(budget=asked.budget, seed=asked.seed),
+                search=asked.search(),
                 progress=line.update,
             )
         except KeyboardInterrupt:

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from pushwise import objects
-from pushwise.experiments import coverage
+from pushwise.experiments import coverage, coverage_report
 from pushwise.experiments.identification_report import report
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
@@ -66,7 +66,7 @@ def run(
     apart = replace(options, output=options.output / "coverage")
     methods = conduct(rows_of, settings, report, options)
     settings = coverage.settings_of(draws=truths)
-    bars = conduct(coverage.rows_of, settings, coverage.report, apart)
+    bars = conduct(coverage.rows_of, settings, coverage_report.report, apart)
     if options.json and options.check is None:
         return f'{{"methods": {methods}, "coverage": {bars}}}'
     return f"{methods}\n\n{bars}"

@@ -18,8 +18,10 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["TWIST_DOUBT", "free_slide", "is_free", "lacks_slide", "lying"]
+__all__ = ["LEAN", "LEAN_DOUBT", "TWIST_DOUBT", "free_slide", "is_free", "lacks_slide", "lying"]
 
+LEAN = 0.25  # of the mean height of the cells: half of where the centre of mass is, because
+LEAN_DOUBT = 0.8  # log; not every object shifts its load when it slows down, a soft one hardly
 TWIST_DOUBT = np.array([0.3, 0.3, 3.0])  # m/s, m/s, rad/s: more than samples leave in doubt
 
 APART = 3e-3  # m; a finger farther away than this, noise included, does not touch

@@ -88,13 +88,21 @@ def identify(
         finger = Finger(records.finger_radius)
     finger = finger or Finger()
     records = list(records)
-    problem = _usable(Problem(grid, records, finger, prior, physics), chosen)
+    problem = Problem(grid, records, finger, prior, physics, finds_height=chosen.finds_height)
+    problem = _usable(problem, chosen)
     counter = SimulationCounter()
     total = round(search.budget) if chosen.needs_budget else None
     history = _History(counter, total, progress)
     rng = np.random.default_rng(search.seed)
     task = Task(problem, stated_noise(records), search, rng, counter, history.improved)
     refined = chosen.run(task)
+    if task.out_of_time:
+        warnings.warn(
+            f"identification ended at its time limit of {search.time_limit:g} s, with the best "
+            "model so far; a longer limit may give a better one.",
+            PushwiseWarning,
+            stacklevel=2,
+        )
     found = problem.model(refined.u)
     history.end(found, fit_error(problem, refined.u))  # not counted: the search is over
     return _identification(problem, refined, found, tuple(history.steps), method)
@@ -109,7 +117,8 @@ def stopped_at(
     method: str,
 ) -> Identification:
     """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
-    problem = _usable(Problem(model.grid, list(records), finger, prior), method_named(method))
+    problem = Problem(model.grid, list(records), finger, prior, finds_height=False)
+    problem = _usable(problem, method_named(method))
     u = problem.unknowns_of(model)
     refined = linearize_with_best_drift(problem, u, stated_noise(problem.records))
     posterior = Posterior(problem.without(refined.left_out), refined)
@@ -131,7 +140,8 @@ def average(found: Sequence[Identification]) -> Identification:
     total = found[0].model.total_mass
     u = problem.unknowns_of(ObjectModel(problem.grid, total * share, problem.prior.friction))
     ends = [one.posterior.refined.u for one in found]
-    u[problem.order.finger] = np.mean([end[problem.order.finger] for end in ends])
+    for one in (problem.order.finger, problem.order.height):
+        u[one] = np.mean([end[one] for end in ends])
     if problem.calibrates:
         u[-NUISANCES:] = np.mean([end[-NUISANCES:] for end in ends], axis=0)
     simulations = sum(one.simulations for one in found)

@@ -10,31 +10,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pushwise.identification.free_slide import LEAN_DOUBT
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.model import ObjectModel
 from pushwise.physics.prepared import MOMENTS
-from pushwise.physics.push import Finger
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from pushwise.identification.problem import Problem
+    from pushwise.identification.push_start import Believed
+    from pushwise.physics.model import ObjectModel
 
-__all__ = ["fill_object_rows"]
+__all__ = ["fill_object_rows", "mean_friction"]
 
 
-def fill_object_rows(
-    into: Array, problem: Problem, model: ObjectModel, finger: Finger, gyration: float
-) -> None:
+def mean_friction(model: ObjectModel) -> float:
+    """Return the mean coefficient of friction, weighted by mass."""
+    return float(model.mass @ model.friction) / model.total_mass
+
+
+def fill_object_rows(into: Array, problem: Problem, believed: Believed) -> None:
     """Fill in ``dz / du`` except for the starts and the set-up.
 
     Args:
         into: What to fill, shape (z, unknowns).
         problem: The order of the unknowns, and the prior that they are scaled by.
-        model: The model at u.
-        finger: The finger at u.
-        gyration: Radius of gyration at u, relative to that of the model.
+        believed: Object and finger at u.
 
     """
+    model, finger, _, gyration, lean = believed
     n = problem.grid.n_cells
     load = model.friction * model.mass * GRAVITY
     arm = problem.grid.centres - model.centre_of_mass
@@ -52,3 +55,10 @@ def fill_object_rows(
     about = 2.0 * gyration**2 * model.inertia * problem.prior.gyration_doubt
     into[n + MOMENTS - 1, problem.order.gyration] = about
     into[n + MOMENTS, problem.order.finger] = finger.friction * problem.prior.finger_doubt
+    row = into[n + MOMENTS + 2]
+    row[problem.order.height] = finger.height * problem.height.doubt
+    if problem.height.shifts:  # by the mean friction, a mean over the mass
+        part = load / load.sum()
+        row[:n] = -finger.height * (part - share) @ problem.mass_factor
+        row[n : 2 * n] = -finger.height * part @ problem.friction_factor
+    into[n + MOMENTS + 3, problem.order.lean] = lean * LEAN_DOUBT

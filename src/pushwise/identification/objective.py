@@ -100,7 +100,7 @@ def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: f
     """Return the objective at u, given the simulated pushes there."""
     total = 0.5 * float(u @ u)
     for scaled in (
-        whitened(problem.shares, fit.residual, None, errors)[0],
+        whitened(problem.shares, fit.growth, fit.residual, None, errors)[0],
         fit.force_residual / force_sigma,
         fit.gap / GAP_SIGMA,
         centre_off(problem, u)[0],
@@ -119,7 +119,7 @@ def normal_equations(
     Poses, forces, contacts and a stated centre of mass are taken together; shapes are
     (unknowns, unknowns) and (unknowns,).
     """
-    scaled, J, logs = whitened(problem.shares, fit.residual, fit.jacobian, errors)
+    scaled, J, logs = whitened(problem.shares, fit.growth, fit.residual, fit.jacobian, errors)
     H = np.eye(len(u))
     g = u.copy()
     value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
@@ -161,7 +161,7 @@ def weights(scaled: Array) -> Array:
 def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Return the quadratic approximation at u, given the simulated pushes there."""
     H, g, value = normal_equations(problem, u, fit, errors, force_sigma)
-    weight = weights(whitened(problem.shares, fit.residual, None, errors)[0])
+    weight = weights(whitened(problem.shares, fit.growth, fit.residual, None, errors)[0])
     return Refined(u, fit, errors, weight, H, evidence(H, g, value), problem.left_out)
 
 

@@ -21,7 +21,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force"]
+__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force", "no_residuals"]
 
 
 NEAR = 2e-3  # m; a finger observed farther away at the end has lost contact
@@ -37,6 +37,8 @@ class Fit:
     """Predicted minus observed pose [m, m, rad], shape (samples, 3)."""
     jacobian: Array
     """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
+    growth: Array
+    """By which factor errors of the pose grow before each sample, shape (samples,)."""
     force_residual: Array
     """Predicted minus observed mean force [N], shape (forces, 2); steady measured forces only."""
     force_jacobian: Array
@@ -131,6 +133,16 @@ def at_samples(values: Array, track: Track, t: Array) -> Array:
     share = share.reshape(-1, *[1] * (values.ndim - 1))
     mixed: Array = (1.0 - share) * values[before] + share * values[after]
     return mixed
+
+
+def no_residuals(poses: int, forces: int, unknowns: int) -> tuple[Array, Array, Array, Array]:
+    """Return zero residuals and Jacobians of poses and forces, for a record that is left out."""
+    return (
+        np.zeros((poses, 3)),
+        np.zeros((poses, 3, unknowns)),
+        np.zeros((forces, 2)),
+        np.zeros((forces, 2, unknowns)),
+    )
 
 
 def mean_force(impulse: Array, track: Track, t: Array) -> Array:

@@ -8,6 +8,7 @@ cell to cell, because the weight may rest on a rim, on corners or on feet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -15,13 +16,29 @@ from scipy.spatial import ConvexHull
 from pushwise.checks import finite_array, finite_number, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
+from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["Prior", "smooth_pattern"]
+__all__ = ["FingerHeight", "Prior", "smooth_pattern"]
 
 
 UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a tenth of it
+MEASURED_HEIGHT = 0.1  # log; how well a stated height of the finger is known
+
+
+class FingerHeight(NamedTuple):
+    """What is believed of the height at which a finger pushes."""
+
+    typical: float
+    """Typical height [m]."""
+    doubt: float
+    """Uncertainty, a standard deviation of its log."""
+    shifts: bool
+    """Whether it is the shift of the load, height times friction, that is believed to be typical.
+
+    A height that nobody has measured must not seem to reveal the friction, and with it the mass.
+    """
 
 
 @dataclass(frozen=True)
@@ -50,8 +67,10 @@ class Prior:
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
     """Uncertainty of the common level of friction."""
-    friction_spread: float | None = 0.5
+    friction_spread: float | None = 0.36
     """How much friction varies over the object; None if nothing is believed about it.
+
+    By default a little more than for parts that differ by up to a factor of 3 (0.32).
 
     Slow pushes show only the product of weight and friction. It is this number that separates the
     two, and so ties the centre of mass to the centre of friction.
@@ -60,6 +79,14 @@ class Prior:
     """Uncertainty of the radius of gyration, relative to that of what the cells carry."""
     finger_doubt: float = 0.5
     """Uncertainty of the given friction of the finger."""
+    finger_height: float = 0.005
+    """Typical height at which a finger pushes [m], if the given `Finger` does not state it.
+
+    A push above the table moves the load forwards. Pushes at the height of the table do not exist,
+    and few people measure theirs.
+    """
+    height_doubt: float = 0.7
+    """Uncertainty of that height; one that is stated is taken to be known to a tenth."""
     radius_doubt: float = 0.0
     """Uncertainty of the given radius of the finger."""
     tip_doubt: float = 0.0
@@ -89,6 +116,8 @@ class Prior:
             "friction_doubt",
             "gyration_doubt",
             "finger_doubt",
+            "finger_height",
+            "height_doubt",
             "mass_length",
         ):
             positive_number(f"prior {name}", getattr(self, name))
@@ -133,6 +162,12 @@ class Prior:
                 f"{self.mass / grid.n_cells:g} kg ({self.mass:g} kg over {grid.n_cells} cells); "
                 f"got {self.max_mass:g} kg."
             )
+
+    def height_of(self, finger: Finger) -> FingerHeight:
+        """Return what is believed of the height at which a finger pushes."""
+        if finger.height > 0.0:
+            return FingerHeight(finger.height, MEASURED_HEIGHT, shifts=False)
+        return FingerHeight(self.finger_height, self.height_doubt, shifts=True)
 
     @property
     def setup_doubts(self) -> Array:

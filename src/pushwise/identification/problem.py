@@ -4,6 +4,7 @@ Unknowns are measured in standard deviations of the prior, whose centre is u = 0
 
     log m = log(m0 / n) + A u_m        log mu = log(mu0) + B u_mu
     log mu_f = log(mu_f0) + doubt u_f      log k = log(k_m) + doubt u_k
+    log h_f = log(h_f0) + doubt u_h        log z = log(z0) + doubt u_z
     start of push p = observed + sigma u_p
     calibration and log r = doubts u_s     (last, and only where the prior doubts them)
 
@@ -11,6 +12,7 @@ Here m_i is what cell i *carries*, as a mass: statics puts the centroid of the m
 of mass, whether cells carry their own weight, lie on a stiff bed or on feet. Motion depends on them
 through the friction loads mu_i m_i g, the total mass, the centre of mass and the radius of gyration
 k, which is that of the m_i up to a factor, because what a cell carries need not be what it weighs.
+Of the finger are mu_f and h_f; z, the height of the centre of mass, shifts the load in free slides.
 
 The starting poses are unknowns because they are observed no better than any other pose, and so are
 the starting twists of free slides (`free_slide`). Residuals are predicted minus observed poses of
@@ -27,10 +29,11 @@ import numpy as np
 
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
-from pushwise.identification.free_slide import TWIST_DOUBT, is_free
-from pushwise.identification.object_rows import fill_object_rows
-from pushwise.identification.observations import Fit, Touches, at_samples, mean_force
-from pushwise.identification.prior import Prior
+from pushwise.identification.free_slide import LEAN, LEAN_DOUBT, TWIST_DOUBT, is_free
+from pushwise.identification.noise import drift_shares, growth_of
+from pushwise.identification.object_rows import fill_object_rows, mean_friction
+from pushwise.identification.observations import Fit, Touches, at_samples, mean_force, no_residuals
+from pushwise.identification.prior import FingerHeight, Prior
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
 from pushwise.identification.unknowns import Unknowns
@@ -58,6 +61,8 @@ class Problem:
     """What is believed of the object and of the set-up."""
     physics: Physics = Physics()
     """How pushes are simulated; without a `dt`, by longer steps than those of `simulate`."""
+    finds_height: bool = True
+    """Whether the height of the finger is an unknown, too; otherwise it is as given."""
     left_out: frozenset[int] = frozenset()
     """Indices of records that contradict the others; their residuals count as zero."""
     flaws: Mapping[int, str] = field(default_factory=dict)
@@ -87,12 +92,12 @@ class Problem:
 
     @property
     def mass_factor(self) -> Array:
-        """A above: square root of the prior covariance of log mass, shape (n, n)."""
+        """A above: root of the prior covariance of log mass, shape (n, n)."""
         return self._factors[0]
 
     @property
     def friction_factor(self) -> Array:
-        """B above: square root of the prior covariance of log friction, shape (n, n)."""
+        """B above: root of the prior covariance of log friction, shape (n, n)."""
         return self._factors[1]
 
     @cached_property
@@ -131,12 +136,14 @@ class Problem:
 
     @cached_property
     def shares(self) -> list[Array]:
-        """Share of its push that has passed at each sample, one array (k,) per record.
+        """Share of the variance of the drift at each sample, one array (k,) per record.
 
-        Nothing passes during a record that cannot be used, so that it says nothing about drift.
+        It is zero during a record that cannot be used, so that it says nothing about drift.
         """
-        passed = [(r.t[1:] - r.t[0]) / (r.t[-1] - r.t[0]) for r in self.records]
-        return [0.0 * share if i in self.flaws else share for i, share in enumerate(passed)]
+        return [
+            drift_shares(record, free=free) * float(i not in self.flaws)
+            for i, (record, free) in enumerate(zip(self.records, self.order.free, strict=True))
+        ]
 
     @cached_property
     def steady(self) -> list[Flags]:
@@ -185,7 +192,17 @@ class Problem:
         radius = self.finger.radius
         if self.calibrates:
             radius *= float(np.exp(self.doubts[7] * u[-1]))
-        return Finger(radius, float(friction), self.finger.height)
+        height = self.height.typical * float(np.exp(self.height.doubt * u[self.order.height]))
+        if self.height.shifts:
+            height *= self.prior.friction / mean_friction(self.model(u))
+        return Finger(radius, float(friction), height)
+
+    @property
+    def height(self) -> FingerHeight:
+        """What is believed of the height of the finger."""
+        if self.finds_height:
+            return self.prior.height_of(self.finger)
+        return FingerHeight(self.finger.height, 0.0, shifts=False)
 
     def calibration_at(self, u: Array) -> Calibration | None:
         """Return the calibration at u; None where the prior does not doubt the set-up."""
@@ -197,7 +214,8 @@ class Problem:
     def believed(self, u: Array) -> Believed:
         """Return model, finger and set-up at u."""
         gyration = float(np.exp(self.prior.gyration_doubt * u[self.order.gyration]))
-        return Believed(self.model(u), self.finger_at(u), self.calibration_at(u), gyration)
+        lean = LEAN * float(self.grid.heights.mean() * np.exp(LEAN_DOUBT * u[self.order.lean]))
+        return Believed(self.model(u), self.finger_at(u), self.calibration_at(u), gyration, lean)
 
     def start_scale(self, i: int, sigma: Array) -> Array:
         """Return how much a unit of the start of push i is [m, m, rad, ...], shape (3,) or (6,)."""
@@ -215,7 +233,8 @@ class Problem:
         parts = []
         for i in range(len(self.records)):
             if i in self.unused:
-                parts.append(self._zeros(i))
+                forces = int(self.steady[i].sum()) if isinstance(self.records[i].push, Push) else 0
+                parts.append(no_residuals(len(self.records[i].t) - 1, forces, self.unknowns))
                 continue
             offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
             parts.append(self._fit_one(i, believed, offset, start_sigma, jacobian=True))
@@ -226,19 +245,11 @@ class Problem:
             gap = gaps[:, None]
             gap_jacobian = np.zeros((len(gap), 1, self.unknowns))
             gap_jacobian[:, 0, -NUISANCES:] = by_setup * self.doubts
-        return Fit(pose, J, force, J_force, gap, gap_jacobian)
-
-    def _zeros(self, i: int) -> tuple[Array, Array, Array, Array]:
-        """Return zero residuals and Jacobians for a record that is left out."""
-        record = self.records[i]
-        poses = len(record.t) - 1
-        forces = int(self.steady[i].sum()) if isinstance(record.push, Push) else 0
-        return (
-            np.zeros((poses, 3)),
-            np.zeros((poses, 3, self.unknowns)),
-            np.zeros((forces, 2)),
-            np.zeros((forces, 2, self.unknowns)),
-        )
+        size, growth = 0.5 * np.sqrt(self.grid.area), np.ones(len(J))
+        for i in self.used:
+            mine, start = self.owner == i, self.order.starts[i].start
+            growth[mine] = growth_of(J[mine, :, start : start + 3] / start_sigma, size)
+        return Fit(pose, J, growth, force, J_force, gap, gap_jacobian)
 
     def found_flaws(self, u: Array, start_sigma: Array) -> dict[int, str]:
         """Return why records cannot be used, or not be simulated at u, by index, in sentences.
@@ -272,14 +283,9 @@ class Problem:
         return end, True
 
     def residual(self, i: int, believed: Believed, offset: Array) -> Array:
-        """Return the residuals of push i, shape (samples, 3).
+        """Return the residuals of push i, shape (samples, 3), with whatever is believed.
 
-        Args:
-            i: Index of the record.
-            believed: Object, finger and set-up.
-            offset: True minus observed starting pose [m, m, rad], shape (3,), or pose and twist,
-                shape (6,).
-
+        offset: true minus observed starting pose [m, m, rad], shape (3,), or pose and twist (6,).
         """
         return self._fit_one(i, believed, offset, np.ones(3), jacobian=False)[0]
 
@@ -288,7 +294,7 @@ class Problem:
     ) -> tuple[Array, Array, Array, Array]:
         """Return pose residuals and Jacobian, force residuals and Jacobian of one record."""
         record = self.records[i]
-        model, finger, calibration, gyration = believed
+        finger, calibration = believed.finger, believed.calibration
         begin = start_of(record, record.called(i), believed, offset, self.physics)
         prepared, action = begin.prepared, begin.action
         t = record.t[1:] - record.t[0]
@@ -307,7 +313,7 @@ class Problem:
         n = self.grid.n_cells
         J = prepared.jacobian(action, track, n, impulse=len(force) > 0)
         into = np.zeros((n + EXTRA, self.unknowns))
-        fill_object_rows(into, self, model, finger, gyration)
+        fill_object_rows(into, self, believed)
         mine = self.order.starts[i]
         scale = self.start_scale(i, start_sigma)
         pose, moving = slice(mine.start, mine.start + 3), slice(mine.start + 3, mine.stop)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.identification.calibration import Calibration
+from pushwise.identification.free_slide import is_free
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.prepared import (
     Action,
@@ -36,6 +37,8 @@ class Believed(NamedTuple):
     """Errors of the set-up, if any."""
     gyration: float = 1.0
     """Radius of gyration, relative to that of the model."""
+    lean: float = 0.0
+    """Height of the centre of mass by which a free slide shifts the load [m]."""
 
 
 class PushStart(NamedTuple):
@@ -62,8 +65,10 @@ def start_of(
         physics: How pushes are simulated.
 
     """
-    model, finger, calibration, gyration = believed
+    model, finger, calibration, gyration, lean = believed
     prepared = PreparedObject.of(model, None, physics).with_gyration(gyration)
+    if is_free(record):
+        prepared = prepared.leaning(lean)
     pose = tracked = record.pose[0] + offset[:3]
     push, twist, deepest, touching = record.push, record.twist, None, False
     if len(offset) > 3:

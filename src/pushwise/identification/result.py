@@ -130,6 +130,7 @@ class Identification:
             "total_mass": None if total_mass_std is None else self.model.total_mass,
             "total_mass_std": total_mass_std,
             "finger_friction": self.finger.friction,
+            "finger_height": self.finger.height,
             "determined": self.posterior.determined,
             "drift": self.drift.tolist(),
             "outliers": list(self.outliers),

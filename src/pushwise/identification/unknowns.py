@@ -43,14 +43,24 @@ class Unknowns:
         return 2 * self.cells + 1
 
     @property
+    def height(self) -> int:
+        """The height at which the finger pushes."""
+        return 2 * self.cells + 2
+
+    @property
+    def lean(self) -> int:
+        """The height of the centre of mass, by which a slide shifts the load."""
+        return 2 * self.cells + 3
+
+    @property
     def of_object(self) -> slice:
         """All but the starts and the set-up."""
-        return slice(0, 2 * self.cells + 2)
+        return slice(0, 2 * self.cells + 4)
 
     @cached_property
     def starts(self) -> tuple[slice, ...]:
         """The start of each record: pose (3), and for a free slide twist (3)."""
-        found, first = [], 2 * self.cells + 2
+        found, first = [], self.of_object.stop
         for free in self.free:
             last = first + (6 if free else 3)
             found.append(slice(first, last))
@@ -66,7 +76,7 @@ class Unknowns:
     def count(self) -> int:
         """Number of unknowns."""
         starts = sum(6 if free else 3 for free in self.free)
-        return 2 * self.cells + 2 + starts + (NUISANCES if self.calibrates else 0)
+        return int(self.of_object.stop) + starts + (NUISANCES if self.calibrates else 0)
 
     def start(self, u: Array, i: int) -> Array:
         """Return the part of u that is the start of record i, a view."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Part", "Thing", "load", "names"]
+__all__ = ["Part", "Thing", "load", "names", "scene_points"]
 
 names: tuple[str, ...] = tuple(DRAWINGS)
 """Names of the objects that `load` knows."""
@@ -143,12 +143,34 @@ class Thing:
         """
         at = finite_array("pose", pose, (3,))
         camera = Camera(tilt) if camera is None else camera
-        return camera.cloud(self._surface, at, rng, noise=noise, outliers=outliers)
+        return camera.cloud([(self.surface, at)], rng, noise=noise, outliers=outliers)
 
     @cached_property
-    def _surface(self) -> Surface:
+    def surface(self) -> Surface:
         """Its upper surface, as a camera sees it."""
         return Surface.of_parts(self.parts)
+
+
+def scene_points(
+    standing: Sequence[tuple[Thing, ArrayLike]],
+    rng: np.random.Generator,
+    *,
+    noise: float = 0.002,
+    outliers: float = 0.0,
+    camera: Camera | None = None,
+) -> Array:
+    """Return the cloud [m], shape (n, 3), that a depth camera sees of several objects.
+
+    Args:
+        standing: The objects, each with its pose (x, y, theta) on the table.
+        rng: Source of the noise.
+        noise: Standard deviation of each point along its ray [m].
+        outliers: Share of points that are up to 0.2 m off.
+        camera: The camera, whose frame the cloud is in; by default one that looks straight down.
+
+    """
+    placed = [(thing.surface, finite_array("pose", pose, (3,))) for thing, pose in standing]
+    return (camera or Camera()).cloud(placed, rng, noise=noise, outliers=outliers)
 
 
 def load(name: str, cell_size: float | None = None) -> Thing:

@@ -73,6 +73,7 @@ def body_of(model: ObjectModel, physics: Physics) -> Body:
         ox=outline[:, 0].copy(),
         oy=outline[:, 1].copy(),
         reach=float(reach),
+        z=0.0,
     )
 
 

@@ -140,6 +140,7 @@ class PreparedObject:
             ox=x,
             oy=y,
             reach=float(np.hypot(x, y).max()),
+            z=0.0,
         )
         ground = Ground(
             base=GRAVITY * feet.weights,
@@ -157,6 +158,10 @@ class PreparedObject:
         about_origin = body.m * (body.cx**2 + body.cy**2)
         J = about_origin + factor**2 * (body.J - about_origin)
         return replace(self, body=body._replace(J=J))
+
+    def leaning(self, z: float) -> Self:
+        """Return the object with its centre of mass at a height z [m]; it has no adjoint then."""
+        return replace(self, body=self.body._replace(z=z))
 
     def roll(self, action: Action, pose: Array, clock: Clock, twist: Array | None = None) -> Rolled:
         """Simulate an action from a pose (3,), at rest or with a twist (3,)."""
@@ -224,6 +229,7 @@ class PreparedObject:
             impulse_bar: derivatives in the impulses, shape (T, 2); none if not given.
 
         """
+        assert self.body.z == 0.0
         if impulse_bar is None:
             impulse_bar = np.zeros_like(track.impulse)
         bar = RolloutBar(

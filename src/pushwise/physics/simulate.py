@@ -133,9 +133,8 @@ def simulate(
     start = Start(finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
     setting = Setting(finger or Finger(), table, physics)
     prepared = PreparedObject.of(model, table, physics)
-    found = _simulated(
-        prepared, action_of(model, push, setting.finger), push, start, setting, until
-    )
+    action = action_of(model, push, setting.finger)
+    found = simulate_prepared(prepared, action, push, start, setting, until)
     if found.failure is not None:
         raise SimulationError(f"push: {found.failure}")
     return found
@@ -195,7 +194,7 @@ def simulate_batch(
 
     def some(first: int, last: int) -> list[Trajectory]:
         return [
-            _simulated(
+            simulate_prepared(
                 prepared[id(all_models[i])],
                 action_of(all_models[i], all_pushes[i], setting.finger),
                 all_pushes[i],
@@ -213,15 +212,15 @@ def simulate_batch(
         return [found for part in pool.map(some, cuts[:-1], cuts[1:]) for found in part]
 
 
-def _simulated(
+def simulate_prepared(
     prepared: PreparedObject,
     action: Action,
     push: Push | ForcePush,
     start: Start,
     setting: Setting,
-    until: float | None,
+    until: float | None = None,
 ) -> Trajectory:
-    """Simulate one push, and turn a bad ending into a sentence."""
+    """Simulate one push of an object that was prepared before; a bad ending is its `failure`."""
     finger, physics = setting.finger, setting.physics
     lagged = physics.friction == "lagged"
     if lagged and isinstance(push, Push):

@@ -119,6 +119,12 @@ class PushRecord:
         object.__setattr__(measured, "lift", lift)
         return measured
 
+    def without_force(self) -> Self:
+        """Return the record as a camera alone would have made it."""
+        seen = copy(self)
+        object.__setattr__(seen, "force", None)
+        return seen
+
     def called(self, index: int) -> str:
         """Return a name for this record, number `index` of several, for use in a sentence."""
         return f"push {index} ({self.source})" if self.source else f"push {index}"

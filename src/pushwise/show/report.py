@@ -252,10 +252,13 @@ def _timings(outcome: Outcome) -> str:
 def _foot(outcome: Outcome) -> str:
     """List the settings."""
     asked, planning = outcome.options, outcome.options.plan
+    explored = "as many pushes as needed"
+    if asked.explore != "auto":
+        explored = counted(asked.explore, "push", "pushes")
     return (
         "<footer>"
         + paragraph(
-            f"Settings: {counted(asked.explore, 'push', 'pushes')} to learn from, "
+            f"Settings: {explored} to learn from, "
             f"{1e3 * asked.overhang:.0f} mm of "
             f"overhang at most {1e3 * asked.grasp_width:.0f} mm wide, a fall risk of at "
             f"most {_percent(planning.max_fall_probability)}, the goal reached to "

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, redirect_stdout
 import viser
 
 from pushwise.errors import PushwiseError
+from pushwise.identification.belief import centre_error
 from pushwise.show.quantities import Quantity, gradient
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_replay import ViewerReplay
@@ -43,6 +44,7 @@ class View:
             "Colour by", tuple(viewed.shown), hint="What the colours of the cells show."
         )
         self._legend = gui.add_html("")
+        self.centre = gui.add_markdown(_centre(viewed))
         modes = (_REPLAY, _WHAT_IF) if viewed.records else (_WHAT_IF,)
         self.mode = gui.add_dropdown(
             "Mode", modes, hint="Replay the pushes, or try out what would happen."
@@ -97,6 +99,15 @@ class View:
 def _silence() -> AbstractContextManager[object]:
     """Keep Viser from printing a banner: standard output belongs to the command."""
     return redirect_stdout(io.StringIO())
+
+
+def _centre(viewed: Viewed) -> str:
+    """Return how well the centre of mass is known, in the words of the terminal and the report."""
+    if viewed.assumed:
+        return "Centre of mass (red): assumed, nothing was learned."
+    if viewed.covariance is None:
+        return "Centre of mass (red): taken as certain."
+    return f"Centre of mass (red): standard error {centre_error(viewed.covariance)}."
 
 
 def _legend(shown: Quantity) -> str:

@@ -36,6 +36,7 @@ __all__ = [
 # Pushes that begin at positions and in directions that differ less than this are the same push.
 SAME_PLACE = 1e-3  # m
 SAME_ANGLE = 0.035  # rad
+CHI2_95 = 5.991  # 95 % quantile with two degrees of freedom
 LEARNED = ("set", "learned from", "draws")
 """First columns of the tables of scores."""
 
@@ -77,7 +78,21 @@ def scores_table(rows: Sequence[Score]) -> str:
     lines += _compared(rows, heading, (ON_CELLS, ON_FEET))
     heading = "What each addition to the model is worth, combined error without it [mm]:"
     lines += _compared(rows, heading, (SETUP_STATED, CENTRE_UNKNOWN, HEIGHT_UNKNOWN))
-    return "\n".join(lines)
+    return "\n".join(lines + _centres(rows))
+
+
+def _centres(rows: Sequence[Score]) -> list[str]:
+    """Return how far off centres of mass are that were not stated, and how often regions hold."""
+    lines: list[list[object]] = []
+    for group in _groups([row for row in rows if row.centre_chi2 is not None]):
+        held = sum((row.centre_chi2 or 0.0) < CHI2_95 for row in group)
+        off = mean_of(group, CENTRE_UNKNOWN, "centre_mm")
+        lines.append(_cells(group, [f"{off:.1f}", f"{held} of {len(group)}"]))
+    if not lines:
+        return []
+    heading = "The centre of mass where it is not stated, compared with the stated one:"
+    columns = [*LEARNED, "off [mm]", "95 % region holds it"]
+    return [heading, "", markdown(columns, lines), ""]
 
 
 def _compared(rows: Sequence[Score], heading: str, others: Sequence[str]) -> list[str]:

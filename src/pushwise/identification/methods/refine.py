@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,12 +38,16 @@ __all__ = ["refine"]
 
 
 MAX_STEP = 3.0  # prior standard deviations in one iteration
+CLOSE = 0.1  # posterior standard deviations from the minimum of the quadratic approximation
+LITTLE = 0.01  # of the objective, a log probability: not worth another iteration
 ITERATIONS = 25
+PASSES = 2  # of these, each with errors that grow as they do at its start
 FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all errors are Gaussian
 LOPSIDED = 1.5  # log of the mass at an end relative to that in the middle
 FITS_WELL = 1.0  # a false minimum without drift had 0.97, true ones have 1.03 and more
 DRAWS = 40  # starts tried for a push that does not fit
 ENOUGH = 60  # simulations after which no other start is tried
+MOST = 120  # simulations after which a minimisation that still creeps ends, too
 
 
 def refine(task: Task) -> Refined:
@@ -55,16 +60,26 @@ def refine(task: Task) -> Refined:
     task.counter.add()  # the linear least squares count as one simulation
     starts = [problem.unknowns_of(convex_model(problem)), np.zeros(problem.unknowns)]
     starts = sorted(starts, key=task.error)
-    refinement = _Refinement(task, problem, sensor_noise(problem, task.noise.pose))
+    sigma = sensor_noise(problem, task.noise.pose)
+    refinement = _Refinement(task, problem, sigma, task.counter.count)
     first = refinement.most_probable(starts)
     wrong = frozenset(
         i for i in range(len(problem.records)) if contradicts(first.weight[problem.owner == i])
     )
     if not wrong or 2 * len(wrong) >= len(problem.records) - len(problem.flaws):
         return first
-    again = replace(refinement, problem=problem.without(wrong)).most_probable([first.u, *starts])
+    rest = replace(refinement, problem=problem.without(wrong), before=task.counter.count)
+    again = rest.most_probable([first.u, *starts])
     weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
     return replace(again, weight=weight, left_out=wrong)
+
+
+class _Point(NamedTuple):
+    """Where Gauss-Newton is."""
+
+    u: Array
+    fit: Fit
+    level: int  # of the drift
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +90,8 @@ class _Refinement:
     problem: Problem
     sigma: Array
     """Noise of the sensor [m, m, rad], shape (3,)."""
+    before: float
+    """Simulations that were counted before."""
 
     def most_probable(self, starts: Sequence[Array]) -> Refined:
         """Minimise from one start (unknowns,) after the other until a model fits without drift.
@@ -87,7 +104,7 @@ class _Refinement:
         for at, u in enumerate((*starts[1:], *_lopsided(self.problem))):
             if best.errors.drift[0] <= DRIFTS[0] and (at > 0 or _fits_all(self.problem, best)):
                 break
-            if self.task.counter.count > ENOUGH:
+            if self._spent(ENOUGH):
                 break
             best = max(best, self._settled(u), key=lambda e: e.evidence)
         return best
@@ -103,9 +120,23 @@ class _Refinement:
         return max(end, again, key=lambda e: e.evidence)
 
     def _minimised(self, u: Array, level: int) -> Refined:
-        """Run Gauss-Newton from u with the drift of a level, and follow the evidence from there."""
+        """Run Gauss-Newton from u with the drift of a level, and follow the evidence from there.
+
+        How errors grow is that of the start, and once more that of where it led to: were it to
+        follow every step, models whose motion is chaotic would be forgiven everything.
+        """
+        at = _Point(u, self._fit(u), level)
+        for _ in range(PASSES):
+            at = self._descended(at)
+        force_sigma = force_sigma_of(self.problem, at.fit, self.task.noise.force)
+        errors = errors_at(self.problem, self.sigma, at.level)
+        return linearize(self.problem, at.u, at.fit, errors, force_sigma)
+
+    def _descended(self, at: _Point) -> _Point:
+        """Run Gauss-Newton from a point, with errors that grow as they do there."""
         problem, sigma, force_noise = self.problem, self.sigma, self.task.noise.force
-        fit = self._fit(u)
+        u, fit, level = at
+        grown, growth = fit, fit.growth
         force_sigma = force_sigma_of(problem, fit, force_noise)
         damping = 1e-3
         for _ in range(ITERATIONS):
@@ -121,23 +152,26 @@ class _Refinement:
             errors = errors_at(problem, sigma, level)
             cost = cost_of(problem, u, fit, errors, force_sigma)
             H, g, _ = near[level]
+            if settled and float(g @ np.linalg.solve(H, g)) < CLOSE**2:
+                break
             taken = 0.0
             for _ in range(8):
                 step = -np.linalg.solve(H + damping * np.diag(np.diag(H)), g)
                 step *= min(1.0, MAX_STEP / float(np.abs(step).max()))
                 trial = self._try(u + step)
                 if trial is not None:
-                    taken = cost - cost_of(problem, u + step, trial, errors, force_sigma)
+                    alike = replace(trial, growth=growth)
+                    taken = cost - cost_of(problem, u + step, alike, errors, force_sigma)
                 if taken > 0.0:
                     damping = max(0.2 * damping, 1e-6)
                     break
                 damping *= 6.0
             if taken > 0.0 and trial is not None:
-                u, fit = u + step, trial
+                u, fit, grown = u + step, alike, trial
                 force_sigma = min(force_sigma, force_sigma_of(problem, fit, force_noise))
-            if settled and taken < 1e-3 * max(abs(cost), 100.0):
+            if (settled and taken < LITTLE) or self._spent(MOST):
                 break
-        return linearize(problem, u, fit, errors_at(problem, sigma, level), force_sigma)
+        return _Point(u, grown, level)
 
     def _resettled(self, end: Refined) -> Array | None:
         """Return u with better starting poses for the pushes that do not fit, if there are any.
@@ -167,6 +201,10 @@ class _Refinement:
             start[:] = tried[int(np.argmin(errors))]
             self.task.counter.add(DRAWS / len(problem.records))
         return None if (u == end.u).all() else u
+
+    def _spent(self, simulations: int) -> bool:
+        """Return whether this many simulations, or the time allowed, are used up."""
+        return self.task.counter.count - self.before > simulations or self.task.out_of_time
 
     def _fit(self, u: Array) -> Fit:
         """Simulate at u; counts as one simulation."""

@@ -37,6 +37,8 @@ class Method:
     """The method itself."""
     fits_forces: bool = False
     """Whether measured forces are fitted; other methods cannot determine the total mass."""
+    finds_height: bool = False
+    """Whether it estimates the height at which the finger pushes; others take it as given."""
     needs_forces: bool = False
     """Whether it works only with measured forces."""
     takes_centre: bool = False
@@ -77,6 +79,7 @@ METHODS = _by_name(
         "Linear least squares, then Gauss-Newton on whole simulated pushes.",
         refine,
         fits_forces=True,
+        finds_height=True,
         takes_centre=True,
         calibrates=True,
         needs_budget=False,

@@ -25,7 +25,7 @@ LEAST = 1e-3  # of the upper bound: a cell without mass has no motion
 
 
 class OutOfBudget(Exception):
-    """Raised when all simulations are used up; `Search.best` remains valid."""
+    """Raised when all simulations, or the time, are used up; `Search.best` remains valid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,7 @@ class Search:
 
     def error(self, x: Array) -> float:
         """Return the loss at a point (2n,) [m] and remember the best; one simulation."""
-        if self.spent >= self.budget:
-            raise OutOfBudget
+        self._check_budget()
         self.task.counter.add()
         value = end_error(self.problem, self.bounds.model(x))
         self.remember(x, value)
@@ -100,12 +99,16 @@ class Search:
 
         Counts as the share of a simulation that these pushes are.
         """
-        if self.spent >= self.budget:
-            raise OutOfBudget
+        self._check_budget()
         self.task.counter.add(len(pushes) / len(self.problem.used))
         value, mass, friction = end_gradient(self.problem, self.bounds.model(x), pushes)
         bounds = self.bounds
         return value, np.concatenate([bounds.max_mass * mass, bounds.max_friction * friction])
+
+    def _check_budget(self) -> None:
+        """End the search if simulations or time are used up."""
+        if self.spent >= self.budget or self.task.out_of_time:
+            raise OutOfBudget
 
     def remember(self, x: Array, value: float) -> None:
         """Keep a point (2n,) if its loss [m] is the smallest so far."""

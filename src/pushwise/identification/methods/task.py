@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 
 from pushwise.checks import non_negative_integer, positive_number
+from pushwise.compilation import working_clock
 from pushwise.errors import SimulationError
 from pushwise.geometry.metric import cell_distance
 from pushwise.identification.noise import StatedNoise
@@ -35,10 +35,14 @@ class SearchOptions:
     """Whether "descent" follows all pushes at once instead of one by one."""
     seed: int = 0
     """Random seed."""
+    time_limit: float = 120.0
+    """Time after which a search ends with the best model so far, and a warning [s]. The default
+    method ends by itself in a fraction of that; "feet" takes its time."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         positive_number("budget", self.budget)
+        positive_number("time_limit", self.time_limit)
         non_negative_integer("seed", self.seed)
 
 
@@ -49,7 +53,7 @@ class SimulationCounter:
         """Start at zero, now."""
         self.count = 0.0
         """Simulations so far; one of a few pushes counts as their share of all pushes."""
-        self._began = perf_counter()
+        self._began = working_clock()
 
     def add(self, simulations: float = 1.0) -> None:
         """Count simulations; call this before they are run, so that failed ones count, too."""
@@ -57,8 +61,8 @@ class SimulationCounter:
 
     @property
     def seconds(self) -> float:
-        """Time since the start [s]."""
-        return perf_counter() - self._began
+        """Time since the start [s], without that of compiling."""
+        return working_clock() - self._began
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,11 @@ class Task:
     """Where the method counts its simulations."""
     improved: Callable[[ObjectModel, float], None]
     """To be called with each model on the way and its error [m]."""
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.counter.seconds > self.options.time_limit
 
     def error(self, u: Array) -> float:
         """Return the loss at u [m]; counts as one simulation."""

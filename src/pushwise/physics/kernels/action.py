@@ -156,6 +156,8 @@ def moved_out(body: Body, s: State, drive: Drive) -> tuple[bool, State]:
             second=s.second,
             fx=s.fx,
             fy=s.fy,
+            lean_x=s.lean_x,
+            lean_y=s.lean_y,
             trend=s.trend,
         )
     return True, seen

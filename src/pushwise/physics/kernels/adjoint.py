@@ -99,7 +99,7 @@ def roll_adjoint(
     bar = StateBar(x=pose_bar[T, 0], y=pose_bar[T, 1], th=pose_bar[T, 2], vx=0.0, vy=0.0, w=0.0)
     for k in range(T - 1, -1, -1):
         h = track.t[k + 1] - track.t[k]
-        if changes_support(body, ground, state_at(track, k), h, now) or k == T - 1:
+        if changes_support(body, ground, state_at(body, track, k), h, now) or k == T - 1:
             if k < T - 1:
                 weight = _loads_to_cells(body, ground, work, into.mass, into.friction)
                 ok = ok and weight.ok

@@ -19,7 +19,7 @@ import numpy as np
 
 from pushwise.compilation import compiled_part, compiled_sum
 from pushwise.geometry.compiled import rotate, se2, unrotate
-from pushwise.physics.constants import STICTION_SPEED
+from pushwise.physics.constants import GRAVITY, STICTION_SPEED
 from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.adjoint_contact import (
     NO_FINGER,
@@ -30,8 +30,8 @@ from pushwise.physics.kernels.adjoint_contact import (
 from pushwise.physics.kernels.contact import JAMMED, SEPARATE, Touch
 from pushwise.physics.kernels.linear import solve
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import StepSetup, Work, set_up
-from pushwise.physics.kernels.state import State, mid_pose, pose_of, untouched
+from pushwise.physics.kernels.rollout import StepSetup, Work, leans, set_up
+from pushwise.physics.kernels.state import STEADY, State, mid_pose, pose_of
 from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
 from pushwise.physics.kernels.tilt import tilt_adjoint
 from pushwise.physics.kernels.track import Track
@@ -63,9 +63,11 @@ class StepBar(NamedTuple):
     by: float
     radius: float
     mu: float
+    height: float  # of the finger's contact
     fx: float  # force on a cell
     fy: float
     before: ForceBar  # mean force of the finger in the step before, through the tilt of the load
+    lean: ForceBar  # likewise, shift of the load by inertia
 
 
 class Retraced(NamedTuple):
@@ -80,22 +82,49 @@ class Retraced(NamedTuple):
 
 
 @compiled_part
-def state_at(track: Track, k: int) -> State:
-    """Return pose, twist and last force at instant k of a track, as a step starts from them."""
-    fx = fy = 0.0
+def state_at(body: Body, track: Track, k: int) -> State:
+    """Return pose, twist, last force and lean at instant k of a track, as a step starts there."""
+    fx = fy = lean_x = lean_y = 0.0
     if k > 0:
         fx = track.impulse[k - 1, 0] / track.span[k - 1]
         fy = track.impulse[k - 1, 1] / track.span[k - 1]
-    return untouched(
-        track.pose[k, 0],
-        track.pose[k, 1],
-        track.pose[k, 2],
-        track.twist[k, 0],
-        track.twist[k, 1],
-        track.twist[k, 2],
-        fx,
-        fy,
+        x0, y0 = centre_velocity(body, track, k - 1)
+        x1, y1 = centre_velocity(body, track, k)
+        lean = body.z / (GRAVITY * lean_time(track, k - 1))
+        lean_x = -lean * (x1 - x0)
+        lean_y = -lean * (y1 - y0)
+    return State(
+        x=track.pose[k, 0],
+        y=track.pose[k, 1],
+        th=track.pose[k, 2],
+        vx=track.twist[k, 0],
+        vy=track.twist[k, 1],
+        w=track.twist[k, 2],
+        mode=SEPARATE,
+        first=-1,
+        second=-1,
+        fx=fx,
+        fy=fy,
+        lean_x=lean_x,
+        lean_y=lean_y,
+        trend=STEADY,
     )
+
+
+@compiled_part
+def centre_velocity(body: Body, track: Track, k: int) -> tuple[float, float]:
+    """Return the velocity of the centre of mass at instant k of a track."""
+    x, y = rotate(se2(0.0, 0.0, track.pose[k, 2]), body.cx, body.cy)
+    w = track.twist[k, 2]
+    return track.twist[k, 0] - w * y, track.twist[k, 1] + w * x
+
+
+@compiled_part
+def lean_time(track: Track, k: int) -> float:
+    """Return the time over which the acceleration in step k counts [s]; see `State`."""
+    if track.mode[k, 0] == SEPARATE:
+        return float(track.t[k + 1] - track.t[k])
+    return float(track.span[k])
 
 
 @compiled_part
@@ -103,7 +132,7 @@ def retrace(
     body: Body, ground: Ground, action: Action, track: Track, k: int, work: Work
 ) -> Retraced:
     """Describe step k of a track again, with the loads at rest in `work`."""
-    s = state_at(track, k)
+    s = state_at(body, track, k)
     touch = Touch(
         mode=track.mode[k, 0],
         first=track.mode[k, 1],
@@ -171,9 +200,11 @@ def _jammed_adjoint(after: StateBar, dt: float) -> StepBar:
         by=y,
         radius=0.0,
         mu=0.0,
+        height=0.0,
         fx=0.0,
         fy=0.0,
         before=ForceBar(x=0.0, y=0.0),
+        lean=ForceBar(x=0.0, y=0.0),
     )
 
 
@@ -243,19 +274,21 @@ def step_adjoint(
     # Momentum: G = M (y - u) - impulse + friction.
     vx, vy = stretched(p.board, touch.vx, touch.vy)
     kx, ky = stretched(p.board, w.x, w.y)
-    tilts = action.height > 0.0
+    tilts = leans(body, action)
     th_bar += _friction_adjoint(
         p,
         TwistBar(x=vx, y=vy, w=touch.w),
         TwistBar(x=kx, y=ky, w=w.w),
         load_bar if tilts else c_bar,
     )
-    before = ForceBar(x=0.0, y=0.0)
-    m_bar = 0.0
+    before = lean = ForceBar(x=0.0, y=0.0)
+    m_bar = height_bar = 0.0
     if tilts:
         tilt = tilt_adjoint(body, work.c, step.setup.tilt, action.height, mid, load_bar, c_bar)
         before = ForceBar(x=tilt.fx, y=tilt.fy)
+        lean = ForceBar(x=tilt.lean_x, y=tilt.lean_y)
         m_bar = tilt.m
+        height_bar = tilt.height
         th_bar += tilt.th
         for q in range(load_bar.size):
             load_bar[q] = 0.0
@@ -305,7 +338,9 @@ def step_adjoint(
         by=0.5 * finger.yy + finger.uy / dt,
         radius=finger.radius,
         mu=finger.mu,
+        height=height_bar,
         fx=dt * (w.x - w.w * cell_y),
         fy=dt * (w.y + w.w * cell_x),
         before=before,
+        lean=lean,
     )

@@ -69,6 +69,8 @@ def _state_in(rows: Array, i: int) -> State:
         second=int(rows[i, 8]),
         fx=rows[i, 9],
         fy=rows[i, 10],
+        lean_x=0.0,  # simulators do not know how high a centre of mass is
+        lean_y=0.0,
         trend=Trend(
             ax=rows[i, 11],
             ay=rows[i, 12],

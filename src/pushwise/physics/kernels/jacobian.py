@@ -5,8 +5,8 @@ step's derivatives (from the same `step_adjoint`, once for each number of the st
 into ``d pose / d z`` at every instant. Planar motion sees the masses only through four moments,
 so z is short:
 
-    z = (c_1 ... c_n, m, cx, cy, J, finger friction, finger radius, x, y, theta, vx, vy, omega,
-         x_1, y_1, ... x_K, y_K)
+    z = (c_1 ... c_n, m, cx, cy, J, finger friction, finger radius, finger height, height of the
+         centre of mass, x, y, theta, vx, vy, omega, x_1, y_1, ... x_K, y_K)
 
 with c_i = mu_i m_i g [N] the friction load of cell i, m, (cx, cy), J total mass, centre of mass and
 second moment about the grid origin (grid frame), then pose and twist at the start and, if asked
@@ -19,9 +19,18 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
+from pushwise.geometry.compiled import rotate, se2
+from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.action import Action, Place, place_of
 from pushwise.physics.kernels.adjoint_contact import ForceBar
-from pushwise.physics.kernels.adjoint_step import Retraced, StateBar, retrace, step_adjoint
+from pushwise.physics.kernels.adjoint_step import (
+    Retraced,
+    StateBar,
+    centre_velocity,
+    lean_time,
+    retrace,
+    step_adjoint,
+)
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import Work, new_work, rest_load
@@ -29,9 +38,10 @@ from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
 
 MOMENTS = 4  # m, cx, cy, J follow the n loads in z
-START = MOMENTS + 2  # pose and twist at the start follow moments and finger
+START = MOMENTS + 4  # pose and twist at the start follow moments, finger and height
 EXTRA = START + 6  # numbers of z that are neither loads nor knots
-STATE = 6  # numbers of a state; the two of an impulse follow
+STATE = 6  # numbers of a state; the two of an impulse follow,
+LEAN = STATE + 2  # and the two of a lean
 
 
 class JacobianWork(NamedTuple):
@@ -40,8 +50,8 @@ class JacobianWork(NamedTuple):
     forward: Work
     load_bar: Array  # derivatives in the tilted and in the resting friction loads, shape (Q,)
     c_bar: Array
-    # Derivatives in z of state and mean force, before and after a step, shape (8, P): with a
-    # tilting load a step depends on the force of the one before.
+    # Derivatives in z of state, mean force and lean, before and after a step, shape (10, P): with a
+    # tilting load a step depends on the force and the acceleration of the one before.
     state: Array
     new: Array
 
@@ -52,8 +62,8 @@ def new_jacobian_work(body: Body, parameters: int) -> JacobianWork:
         forward=new_work(body),
         load_bar=np.zeros(body.bx.size),
         c_bar=np.zeros(body.bx.size),
-        state=np.zeros((STATE + 2, parameters)),
-        new=np.zeros((STATE + 2, parameters)),
+        state=np.zeros((LEAN + 2, parameters)),
+        new=np.zeros((LEAN + 2, parameters)),
     )
 
 
@@ -118,6 +128,9 @@ def _fill_row(
     if action.height > 0.0:
         for j in range(P):
             new[row, j] += d.before.x * state[6, j] + d.before.y * state[7, j]
+    if body.z > 0.0:
+        for j in range(P):
+            new[row, j] += d.lean.x * state[LEAN, j] + d.lean.y * state[LEAN + 1, j]
     each = c_bar.size // n
     for q in range(c_bar.size):
         new[row, q // each] += c_bar[q] / each
@@ -128,9 +141,47 @@ def _fill_row(
     new[row, n + 3] += d.J
     new[row, n + 4] += d.mu
     new[row, n + 5] += d.radius
+    new[row, n + 6] += d.height
     if n + EXTRA < P:
         _add_knots(new, row, n + EXTRA, place_of(action, step.begin), d.ax, d.ay)
         _add_knots(new, row, n + EXTRA, place_of(action, step.end), d.bx, d.by)
+
+
+@compiled_part
+def _add_velocity(
+    body: Body, track: Track, k: int, n: int, rows: Array, factor: float, new: Array
+) -> None:
+    """Add a factor times the derivatives of the centre's velocity at instant k to those of a lean.
+
+    n: number of loads; rows: derivatives of the state at instant k, shape (10, P).
+    """
+    at = se2(0.0, 0.0, track.pose[k, 2])
+    px, py = rotate(at, body.cx, body.cy)
+    w = track.twist[k, 2]
+    for j in range(new.shape[1]):
+        turn = rows[2, j]
+        new[LEAN, j] += factor * (rows[3, j] - rows[5, j] * py - w * px * turn)
+        new[LEAN + 1, j] += factor * (rows[4, j] + rows[5, j] * px - w * py * turn)
+    new[LEAN, n + 1] -= factor * w * at.sin
+    new[LEAN, n + 2] -= factor * w * at.cos
+    new[LEAN + 1, n + 1] += factor * w * at.cos
+    new[LEAN + 1, n + 2] -= factor * w * at.sin
+
+
+@compiled_part
+def _fill_lean(body: Body, track: Track, k: int, n: int, work: JacobianWork) -> None:
+    """Fill the rows of a lean in `work.new`: inertia against the acceleration in step k."""
+    factor = -body.z / (GRAVITY * lean_time(track, k))
+    new = work.new
+    for j in range(new.shape[1]):
+        new[LEAN, j] = 0.0
+        new[LEAN + 1, j] = 0.0
+    _add_velocity(body, track, k + 1, n, new, factor, new)
+    _add_velocity(body, track, k, n, work.state, -factor, new)
+    x0, y0 = centre_velocity(body, track, k)
+    x1, y1 = centre_velocity(body, track, k + 1)
+    new[LEAN, n + 7] += factor / body.z * (x1 - x0)
+    new[LEAN + 1, n + 7] += factor / body.z * (y1 - y0)
 
 
 @compiled
@@ -166,8 +217,8 @@ def roll_jacobian(
     for k in range(T):
         if _still(track, k, n, state):
             for j in range(P):
-                state[6, j] = 0.0
-                state[7, j] = 0.0
+                for i in range(STATE, LEAN + 2):
+                    state[i, j] = 0.0
                 if with_impulse:
                     impulses[k, 0, j] = 0.0
                     impulses[k, 1, j] = 0.0
@@ -175,6 +226,8 @@ def roll_jacobian(
             step = retrace(body, ground, action, track, k, work.forward)
             for row in range(rows):
                 _fill_row(body, action, step, row, n, work)
+            if body.z > 0.0:
+                _fill_lean(body, track, k, n, work)
             for j in range(P):
                 for i in range(STATE):
                     state[i, j] = new[i, j]
@@ -182,6 +235,7 @@ def roll_jacobian(
                     if with_impulse:
                         impulses[k, i, j] = new[STATE + i, j]
                     state[STATE + i, j] = new[STATE + i, j] / track.span[k]
+                    state[LEAN + i, j] = new[LEAN + i, j]
         for j in range(P):
             for i in range(3):
                 poses[k + 1, i, j] = state[i, j]

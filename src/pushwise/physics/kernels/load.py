@@ -35,6 +35,7 @@ class Body(NamedTuple):
     ox: Array  # outline, counter-clockwise, shape (k,)
     oy: Array
     reach: float  # largest distance of outline and friction points from the grid origin
+    z: float  # height of the centre of mass above the table; 0 if inertia does not shift the load
 
 
 class Ground(NamedTuple):

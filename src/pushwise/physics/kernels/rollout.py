@@ -116,6 +116,12 @@ class StepSetup(NamedTuple):
 
 
 @compiled_part
+def leans(body: Body, action: Action) -> bool:
+    """Return whether the load may shift."""
+    return action.height > 0.0 or body.z > 0.0
+
+
+@compiled_part
 def set_up(
     body: Body,
     ground: Ground,
@@ -130,14 +136,14 @@ def set_up(
 
     The loads at rest are in `work`.
 
-    The force that tilts the load is the finger's mean force in the step before.
+    What tilts the load is the finger's mean force, and the acceleration, in the step before.
     """
     h = end - begin
     drive = drive_between(action, begin, end)
     load = work.c
     tilt = LEVEL
-    if action.height > 0.0:
-        tilt = tilt_of(body, work.c, action.height, s.fx, s.fy, mid_pose(s, h))
+    if leans(body, action):
+        tilt = tilt_of(body, work.c, action.height, s, mid_pose(s, h))
         tilted(body, work.c, tilt, work.load)
         load = work.load
     problem = step_problem(body, s, drive, ground.board, h, span, load, work.rx, work.ry)
@@ -285,8 +291,9 @@ def roll_out(
     body: Body, ground: Ground, action: Action, s: State, clock: Clock, work: Work, track: Track
 ) -> Reached:
     """Simulate from t = 0 and state s until the clock or the object stops."""
-    p = begin(body, action, s, True, track)
-    count = int(np.int64(1))  # a literal would compile what it is passed to once more
+    # Literals would compile what they are passed to once more.
+    p = begin(body, action, s, bool(np.bool_(True)), track)
+    count = int(np.int64(1))
     goal = next_goal(body, clock, p.now, count, p.state)
     while p.ending == DONE and goal > p.now:
         p = roll_to(body, ground, action, p, goal, work, track, count == 1)
@@ -298,7 +305,7 @@ def roll_out(
 @compiled_part
 def starting(pose: Array, twist: Array) -> State:
     """Return the state of an untouched object at a pose (3,) with a twist (3,)."""
-    return untouched(pose[0], pose[1], pose[2], twist[0], twist[1], twist[2], 0.0, 0.0)
+    return untouched(pose[0], pose[1], pose[2], twist[0], twist[1], twist[2])
 
 
 @compiled

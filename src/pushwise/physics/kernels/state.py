@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pushwise.compilation import compiled_part
 from pushwise.geometry.compiled import SE2, se2
+from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.contact import SEPARATE, Touch
 from pushwise.physics.kernels.load import Body
 from pushwise.physics.kernels.step import StepProblem
@@ -27,6 +28,7 @@ class State(NamedTuple):
     """Pose, twist, how the finger touched last and with which mean force [N].
 
     The mean is over a whole time step: over a part of one that is an impact it would be too large.
+    So is the acceleration by which inertia shifts the load [m], table axes, except in free motion.
     """
 
     x: float
@@ -40,6 +42,8 @@ class State(NamedTuple):
     second: int
     fx: float
     fy: float
+    lean_x: float
+    lean_y: float
     trend: Trend
 
 
@@ -60,10 +64,8 @@ class Drive(NamedTuple):
 
 
 @compiled_part
-def untouched(
-    x: float, y: float, th: float, vx: float, vy: float, w: float, fx: float, fy: float
-) -> State:
-    """Return the state of an object that no finger touches."""
+def untouched(x: float, y: float, th: float, vx: float, vy: float, w: float) -> State:
+    """Return the state of an object that no finger has touched yet."""
     return State(
         x=x,
         y=y,
@@ -74,8 +76,10 @@ def untouched(
         mode=SEPARATE,
         first=-1,
         second=-1,
-        fx=fx,
-        fy=fy,
+        fx=0.0,
+        fy=0.0,
+        lean_x=0.0,
+        lean_y=0.0,
         trend=STEADY,
     )
 
@@ -140,6 +144,8 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
     after = se2(s.x + dt * vx, s.y + dt * vy, s.th + dt * w)
     dx = p.sx / p.m - after.cos * body.cx + after.sin * body.cy
     dy = p.sy / p.m - after.sin * body.cx - after.cos * body.cy
+    lean = body.z / (GRAVITY * (dt if touch.mode == SEPARATE else p.span))
+    turned = touch.w - p.uw
     return State(
         x=after.x,
         y=after.y,
@@ -152,5 +158,8 @@ def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
         second=touch.second,
         fx=touch.fx / p.span,
         fy=touch.fy / p.span,
+        # Against the acceleration of the centre of mass.
+        lean_x=-lean * (touch.vx - p.ux - turned * p.sy / p.m),
+        lean_y=-lean * (touch.vy - p.uy + turned * p.sx / p.m),
         trend=_trend_after(s, p, touch),
     )

@@ -1,10 +1,12 @@
-"""Pushing above the table: the load moves in the direction of the push.
+"""Pushing above the table, and speeding up: the load moves.
 
 A force F of a finger at height h and friction at height zero are a couple h F. The table balances
-it by pressing further along the push: the centre of pressure moves by h F / (m g). With friction
+it by pressing further along the push: the centre of pressure moves by h F / (m g). So does inertia,
+-m a at the height z of the centre of mass, which moves it by -z a / g: forwards in an object that
+friction slows down. With friction
 loads c_q of points at offsets rho_q = r_q - k from their centroid k = sum c_q r_q / C,
 
-    c_q -> c_q (1 + a . rho_q),     a = (h C / (m g)) S^-1 F,     S = sum c_q rho_q rho_q^T
+    c_q -> c_q (1 + a . rho_q),     a = C S^-1 shift,     S = sum c_q rho_q rho_q^T
 
 keeps the sum C and moves the centroid by just that. For three feet and one coefficient of friction
 this is statics; more points are statically indeterminate, and this is the choice that keeps the
@@ -14,7 +16,7 @@ negative the load is zero (and so is its derivative). A slow push never gets the
 tips the object; the first touch of a fast one may, for a step. Points in a line cannot balance a
 couple across it, so their load stays as it is.
 
-F is the force of the previous step, so the error is first order in the step.
+F and a are those of the previous step, so the error is first order in the step.
 """
 
 from typing import NamedTuple
@@ -23,6 +25,7 @@ from pushwise.compilation import compiled_part
 from pushwise.geometry.compiled import SE2, rotate, unrotate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.load import Body
+from pushwise.physics.kernels.state import State
 from pushwise.typing import Array
 
 
@@ -35,8 +38,10 @@ class Tilt(NamedTuple):
     ixx: float  # S^-1
     ixy: float
     iyy: float
-    shift_x: float  # h F / (m g) [m]
+    shift_x: float  # of the load [m]
     shift_y: float
+    push_x: float  # the part of it that is due to the finger, h F / (m g)
+    push_y: float
     ax: float  # [1/m]
     ay: float
 
@@ -50,10 +55,12 @@ LEVEL = Tilt(
     iyy=0.0,
     shift_x=0.0,
     shift_y=0.0,
+    push_x=0.0,
+    push_y=0.0,
     ax=0.0,
     ay=0.0,
 )
-"""Of a finger that pushes at the height of the table: nothing leans."""
+"""Of a finger and an object at the height of the table: nothing leans."""
 
 
 class TiltBar(NamedTuple):
@@ -63,13 +70,16 @@ class TiltBar(NamedTuple):
     th: float  # angle of the object
     fx: float  # force of the finger, table axes
     fy: float
+    height: float  # of that force
+    lean_x: float  # shift of the load by inertia, table axes
+    lean_y: float
 
 
 @compiled_part
-def tilt_of(body: Body, c: Array, height: float, fx: float, fy: float, at: SE2) -> Tilt:
-    """Return the tilt of loads c (Q,) under a force in table axes, with the object at a pose.
+def tilt_of(body: Body, c: Array, height: float, s: State, at: SE2) -> Tilt:
+    """Return the tilt of loads c (Q,) after the step that led to state s, at a pose.
 
-    height: of the force above the table [m].
+    height: of the finger above the table [m].
     """
     C = kx = ky = 0.0
     for q in range(c.size):
@@ -88,9 +98,10 @@ def tilt_of(body: Body, c: Array, height: float, fx: float, fy: float, at: SE2) 
         syy += c[q] * y * y
     det = sxx * syy - sxy * sxy
     lever = height / (body.m * GRAVITY)
-    own_x, own_y = unrotate(at, fx, fy)
-    shift_x = lever * own_x
-    shift_y = lever * own_y
+    push_x, push_y = unrotate(at, lever * s.fx, lever * s.fy)
+    lean_x, lean_y = unrotate(at, s.lean_x, s.lean_y)
+    shift_x = push_x + lean_x
+    shift_y = push_y + lean_y
     ixx = ixy = iyy = 0.0
     if det > 1e-9 * (sxx + syy) ** 2:  # else in a line, or without friction
         ixx = syy / det
@@ -105,6 +116,8 @@ def tilt_of(body: Body, c: Array, height: float, fx: float, fy: float, at: SE2) 
         iyy=iyy,
         shift_x=shift_x,
         shift_y=shift_y,
+        push_x=push_x,
+        push_y=push_y,
         ax=C * (ixx * shift_x + ixy * shift_y),
         ay=C * (ixy * shift_x + iyy * shift_y),
     )
@@ -148,9 +161,13 @@ def tilt_adjoint(
     gx = tilt.C * wx  # derivative in the shift
     gy = tilt.C * wy
     fx, fy = rotate(at, gx, gy)
+    pushed = gx * tilt.push_x + gy * tilt.push_y
     return TiltBar(
-        m=-value / body.m,
+        m=-pushed / body.m,
         th=gx * tilt.shift_y - gy * tilt.shift_x,
         fx=lever * fx,
         fy=lever * fy,
+        height=pushed / height if height > 0.0 else 0.0,
+        lean_x=fx,
+        lean_y=fy,
     )
