@@ -1,12 +1,14 @@
 """`choose_goal`: graspable overhangs, safe ones first, and what could be had when there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
-from pushwise.geometry.polygon import placed
+from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
@@ -50,13 +52,13 @@ def test_the_distance_of_cells_is_closed() -> None:
 def test_goals_are_free_of_obstacles() -> None:
     """Choose another edge where the best two are full, and say when all are."""
     walls = [[(-0.3, y), (0.3, y), (0.3, y + 0.1), (-0.3, y + 0.1)] for y in (0.18, -0.28)]
-    assert pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0)).edge in (0, 2)
-    best = pw.choose_goal(KNOWN, TABLE, start=(0, 0, 0), obstacles=walls)
+    assert pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(start=(0, 0, 0))).edge in (0, 2)
+    best = pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(start=(0, 0, 0), obstacles=walls))
     free = FreeSpace(Balance(KNOWN, TABLE), walls)
     assert free([goal.pose for goal in (best, *best.alternatives)]).all()
     slab = [(-0.39, -0.29), (0.39, -0.29), (0.39, 0.29), (-0.39, 0.29)]
     with pytest.raises(PushwiseError, match="no goal with 50 mm overhang that is free of obst"):
-        pw.choose_goal(KNOWN, TABLE, obstacles=[slab])
+        pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(obstacles=[slab]))
 
 
 @pytest.mark.parametrize("name", pw.objects.names)
@@ -82,22 +84,24 @@ def test_goals_overhang_and_rest(name: str) -> None:
 
 def test_goals_stay_in_the_region() -> None:
     """Take an edge, a polygon, or given poses."""
-    at_edge = pw.choose_goal(KNOWN, TABLE, region=2)
+    at_edge = pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(region=2))
     assert {goal.edge for goal in (at_edge, *at_edge.alternatives)} == {2}
     region = [(0.1, -0.3), (0.6, -0.3), (0.6, 0.3), (0.1, 0.3)]
-    inside = pw.choose_goal(KNOWN, TABLE, region=region)
+    inside = pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(region=region))
     assert all(goal.pose[0] > 0.1 for goal in (inside, *inside.alternatives))
-    chosen = pw.choose_goal(KNOWN, TABLE, region=[list(at_edge.pose), [0.0, 0.0, 0.0]])
+    chosen = pw.choose_goal(
+        KNOWN, TABLE, space=pw.GoalSpace(region=[list(at_edge.pose), [0.0, 0.0, 0.0]])
+    )
     assert chosen.pose == pytest.approx(at_edge.pose)
     assert chosen.alternatives == ()
     with pytest.raises(PushwiseError, match="number of the table's edges, 4; got 4"):
-        pw.choose_goal(KNOWN, TABLE, region=4)
+        pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(region=4))
 
 
 def test_the_nearer_of_equals_is_taken() -> None:
     """Go to the side the object is on."""
     for side in (-1.0, 1.0):
-        goal = pw.choose_goal(KNOWN, TABLE, start=(0.2 * side, 0.0, 0.0))
+        goal = pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(start=(0.2 * side, 0.0, 0.0)))
         assert goal.pose[0] * side > 0.0
 
 
@@ -123,6 +127,35 @@ def test_no_goal_is_explained() -> None:
     ):
         pw.choose_goal(KNOWN, TABLE, grasp_width=0.005)
     with pytest.raises(PushwiseError, match="no pose of the region"):
-        pw.choose_goal(KNOWN, TABLE, region=[(0.0, 0.0, 0.0)])
+        pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(region=[(0.0, 0.0, 0.0)]))
     with pytest.raises(PushwiseError, match="better would not help"):
         pw.choose_goal(KNOWN, pw.Table.rectangle(0.05, 0.05), overhang=0.03)
+
+
+def test_as_far_over_the_edge_as_the_risk_allows() -> None:
+    """Go as far as the centre of mass allows if it is known, and less far the less it is known."""
+    far = pw.choose_goal(KNOWN, TABLE, prefer="overhang")
+    safe = pw.choose_goal(KNOWN, TABLE)
+    assert far.overhang > 2.0 * safe.overhang
+    assert 0.0 <= far.margin < 0.006 and far.fall_probability == 0.0
+    unsure = replace(KNOWN, centre_covariance=0.01**2 * np.eye(2))
+    less = pw.choose_goal(unsure, TABLE, prefer="overhang")
+    assert less.fall_probability <= 0.01
+    assert less.overhang == pytest.approx(far.overhang - 0.0233, abs=0.008)
+    with pytest.raises(PushwiseError, match=r'prefer must be "safety" or "overhang"; got .speed.'):
+        pw.choose_goal(KNOWN, TABLE, prefer="speed")  # type: ignore[arg-type]
+
+
+def test_the_part_to_be_grasped_is_beyond_the_edge() -> None:
+    """Bring the head of the hammer over the edge if asked to, or the end of its handle."""
+    x = HAMMER.grid.outline[:, 0]
+    for point in ((x.min() + 0.02, 0.0), (x.max() - 0.02, 0.0)):
+        goal = pw.choose_goal(KNOWN, TABLE, grasp_at=point)
+        for one in (goal, *goal.alternatives):
+            at = placed(np.array([point]), one.pose)[0]
+            assert not contains(TABLE.polygon, at[None])[0]
+            assert one.fall_probability <= 0.01 and one.overhang >= 0.05
+    with pytest.raises(PushwiseError, match=r"there is no goal with 50 mm overhang of the part at"):
+        pw.choose_goal(KNOWN, TABLE, grasp_at=HAMMER.model.centre_of_mass)
+    with pytest.raises(PushwiseError, match="grasp_at must be a point of the object"):
+        pw.choose_goal(KNOWN, TABLE, grasp_at=(1.0, 0.0))

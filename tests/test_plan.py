@@ -182,7 +182,7 @@ def test_no_push_of_a_plan_risks_a_fall() -> None:
     """Pass only poses of which the object falls with at most the probability allowed."""
     table = pw.Table.rectangle(0.8, 0.6)
     belief = uncertain(HAMMER, 0.006)
-    goal = pw.choose_goal(belief, table, start=(0, 0, 0))
+    goal = pw.choose_goal(belief, table, space=pw.GoalSpace(start=(0, 0, 0)))
     plan = pw.plan(belief, (0, 0, 0), goal.pose, table)
     balance = Balance(belief, table)
     pose = np.zeros(3)

@@ -83,7 +83,7 @@ def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> Non
     """Go to the next best goal where something stands at the best one."""
     belief = load_belief(model)
     grid = belief.model.grid
-    best = pw.choose_goal(belief, pw.Table(), start=(0.0, 0.0, 0.0))
+    best = pw.choose_goal(belief, pw.Table(), space=pw.GoalSpace(start=(0.0, 0.0, 0.0)))
     x, y = placed(grid.centres.mean(axis=0)[None], best.pose)[0]
     corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
     block = tmp_path / "block.json"
@@ -102,10 +102,11 @@ def test_the_seed_decides_the_goal(
 ) -> None:
     """Draw centres of mass for the goal with the seed that was given."""
     seeds = []
+    choose_goal = pw.choose_goal
 
     def noted(*what: Any, options: PlanOptions, **more: Any) -> pw.Goal:
         seeds.append(options.seed)
-        return pw.choose_goal(*what, options=options, **more)
+        return choose_goal(*what, options=options, **more)
 
     monkeypatch.setattr("pushwise.planning.goals.choose_goal", noted)
     pushwise("plan", model, "--edge", "--seed", 3, "-o", tmp_path / "plan.json")

@@ -10,7 +10,9 @@ from matplotlib.container import BarContainer
 
 from drawn import drawn
 from pushwise.errors import PushwiseError
-from pushwise.experiments.planning import run
+from pushwise.experiments.planning import rows_of, run
+from pushwise.experiments.planning_report import report
+from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions
 
 
@@ -43,7 +45,30 @@ def test_goals_are_reached(tmp_path: Path) -> None:
     assert seconds.get_ylabel() == "processor time per plan [s]"
 
 
+@pytest.mark.slow
+def test_the_controller_goes_around_obstacles(tmp_path: Path) -> None:
+    """Reach a goal within 5 mm without touching, and report it with its times."""
+    (row,) = rows_of({"part": "around", "object": "snack", "model": 1, "goal": 0})
+    assert row["reached"]
+    assert not row["collided"]
+    assert isinstance(row["error_mm"], float)
+    assert row["error_mm"] < 5.0
+    ours: Row = {
+        **row,
+        "part": "control",
+        "object": "snack",
+        "goal": 0,
+        "prepare_seconds": 5.0,
+    }
+    whole: Row = {**ours, "method": "whole pushes", "pushes": 5}
+    table = report([ours, whole], tmp_path)
+    assert table.count("100.0 %") == 4
+    assert "| all | 1 |" in table
+
+
 def test_parts_are_named(tmp_path: Path) -> None:
     """Refuse a part there is not."""
-    with pytest.raises(PushwiseError, match="parts must be among ideal, mujoco, obstacles, goals"):
+    with pytest.raises(
+        PushwiseError, match="parts must be among ideal, mujoco, obstacles, goals, control"
+    ):
         run(SweepOptions(tmp_path), parts=("moon",))

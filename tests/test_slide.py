@@ -325,7 +325,7 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
         learned.append(replace(belief) if learns else belief)
         return replace(done, end=End.OUT_OF_REACH, records=done.records[:1], belief=learned[0])
 
-    monkeypatch.setattr(pregrasp, "follow", surprised)
+    monkeypatch.setattr(pregrasp, "bring", surprised)
     goals = []
 
     def choose(belief: pw.Belief, table: pw.Table, options: SlideOptions, pose: Array) -> pw.Goal:
@@ -350,7 +350,7 @@ def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         done = whole(*args, **(named | {"options": options}))
         return replace(done, end=End.OUT_OF_REACH, detail="walls all round")
 
-    monkeypatch.setattr(pregrasp, "follow", stuck)
+    monkeypatch.setattr(pregrasp, "bring", stuck)
     done = pw.slide(crimp(), TABLE)
     assert not done.success
     assert done.followed is not None

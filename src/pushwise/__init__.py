@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pushwise.physics.push import Finger, ForcePush, Push
     from pushwise.physics.simulate import Mode, Trajectory, simulate, simulate_batch
     from pushwise.physics.simulator import Simulator, step_batch
-    from pushwise.planning.goals import Goal, choose_goal
+    from pushwise.planning.goals import Goal, GoalSpace, choose_goal
     from pushwise.planning.options import PlanOptions
     from pushwise.planning.plan import Plan, plan
     from pushwise.progress import Progress
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from pushwise.shape.grid import CellGrid
     from pushwise.shape.scan import Scan
     from pushwise.shape.scan_options import ScanOptions
+    from pushwise.shape.scene import Scene, SceneObject
     from pushwise.show.figures import plot_maps
+    from pushwise.sliding.control_options import ControlOptions
+    from pushwise.sliding.controller import PushController
+    from pushwise.sliding.drive import Driven, drive
     from pushwise.sliding.flick import FlickOptions, draw_flicks
     from pushwise.sliding.follow import Followed, follow
     from pushwise.sliding.options import SlideOptions
@@ -47,12 +51,15 @@ __all__ = [
     "BagTopics",
     "Belief",
     "CellGrid",
+    "ControlOptions",
     "CsvColumns",
+    "Driven",
     "Finger",
     "FlickOptions",
     "Followed",
     "ForcePush",
     "Goal",
+    "GoalSpace",
     "Identification",
     "Mode",
     "MotionState",
@@ -65,12 +72,15 @@ __all__ = [
     "Prior",
     "Progress",
     "Push",
+    "PushController",
     "PushLog",
     "PushRecord",
     "PushwiseError",
     "RecordOptions",
     "Scan",
     "ScanOptions",
+    "Scene",
+    "SceneObject",
     "SearchOptions",
     "SimulationError",
     "Simulator",
@@ -81,6 +91,7 @@ __all__ = [
     "cut_pushes",
     "draw_flicks",
     "draw_push",
+    "drive",
     "export",
     "follow",
     "identify",
@@ -108,7 +119,9 @@ _HOMES = {
     "BagTopics": "pushwise.records.recordings",
     "Belief": "pushwise.identification.belief",
     "CellGrid": "pushwise.shape.grid",
+    "ControlOptions": "pushwise.sliding.control_options",
     "CsvColumns": "pushwise.records.recordings",
+    "Driven": "pushwise.sliding.drive",
     "Finger": "pushwise.physics.push",
     "FlickOptions": "pushwise.sliding.flick",
     "Followed": "pushwise.sliding.follow",
@@ -126,22 +139,27 @@ _HOMES = {
     "Prior": "pushwise.identification.prior",
     "Progress": "pushwise.progress",
     "Push": "pushwise.physics.push",
+    "PushController": "pushwise.sliding.controller",
     "PushLog": "pushwise.records.log",
     "PushRecord": "pushwise.records.record",
     "PushwiseError": "pushwise.errors",
     "RecordOptions": "pushwise.sliding.record_pushes",
     "Scan": "pushwise.shape.scan",
     "ScanOptions": "pushwise.shape.scan_options",
+    "Scene": "pushwise.shape.scene",
+    "SceneObject": "pushwise.shape.scene",
     "SearchOptions": "pushwise.identification.methods.task",
     "SimulationError": "pushwise.errors",
     "Simulator": "pushwise.physics.simulator",
     "SlideOptions": "pushwise.sliding.options",
     "Table": "pushwise.physics.model",
     "Trajectory": "pushwise.physics.simulate",
+    "GoalSpace": "pushwise.planning.goals",
     "choose_goal": "pushwise.planning.goals",
     "cut_pushes": "pushwise.records.recordings.cut_pushes",
     "draw_flicks": "pushwise.sliding.flick",
     "draw_push": "pushwise.sliding.random_push",
+    "drive": "pushwise.sliding.drive",
     "follow": "pushwise.sliding.follow",
     "identify": "pushwise.identification.identify",
     "load": "pushwise.model_files",

@@ -252,3 +252,42 @@ def real(asked: RealCommand) -> None:
         json=asked.json,
     )
     typer.echo(run(asked.data, asked.output, options, lambda news: typer.echo(news.text, err=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenesCommand:
+    """What `experiment scenes` accepts."""
+
+    data: Annotated[Path, typer.Argument(help="Folder with labelled clouds, PCD files.")]
+    output: Annotated[Path, output_option("Folder for the table and the contact sheet.")]
+    json: Json = False
+
+
+@_command
+def scenes(asked: ScenesCommand) -> None:
+    """Find the objects in labelled clouds of tables, and compare their footprints with the labels.
+
+    Example: pushwise experiment scenes data/scenes -o results/scenes
+    """
+    from pushwise.experiments.scenes import run
+
+    typer.echo(run(asked.data, asked.output, json=asked.json))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmongCommand(SweepCommand):
+    """What `experiment among` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and the table.")]
+    trials: Annotated[int, typer.Option(help="Random scenes per object.")] = 8
+
+
+@_command
+def among(asked: AmongCommand) -> None:
+    """Slide one object of a random scene to the edge and grasp it, among two others, in MuJoCo.
+
+    Example: pushwise experiment among -o results/among
+    """
+    from pushwise.experiments.among import run
+
+    typer.echo(run(asked.sweep(asked.output), trials=asked.trials))

@@ -12,7 +12,6 @@ import typer
 from pushwise.cli.options import (
     Force,
     Json,
-    ModelFile,
     Seed,
     check_outputs,
     flag,
@@ -35,11 +34,19 @@ __all__ = ["PlanCommand", "plan"]
 class PlanCommand:
     """What the command line accepts."""
 
-    model: ModelFile
+    model: Annotated[Path, typer.Argument(help="A model, as identify writes it, or a scene.")]
     output: Annotated[Path, output_option("JSON file for the plan.")]
     start: Annotated[
-        tuple[float, float, float], typer.Option(help="Current pose x y theta, in m and rad.")
-    ] = (0.0, 0.0, 0.0)
+        tuple[float, float, float] | None,
+        typer.Option(help="Current pose x y theta, in m and rad; by default 0 0 0."),
+    ] = None
+    scene: Annotated[
+        Path | None,
+        typer.Option(help="Scene with the object of the model; it gives start and obstacles."),
+    ] = None
+    number: Annotated[
+        int | None, typer.Option("--object", help="Scenes: number of the object to move.")
+    ] = None
     goal: Annotated[
         tuple[float, float, float] | None,
         typer.Option(help="Pose x y theta to reach, in m and rad."),
@@ -50,11 +57,12 @@ class PlanCommand:
         float, typer.Option(help="Maximum width of the overhanging part, in metres.")
     ] = GRASP_WIDTH
     table: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Width x depth around the origin, in m, or a JSON file: corners [\\[x, y], ...]."
+            help="Width x depth around the origin, in m, or a JSON file: corners [\\[x, y], ...]; "
+            "by default 1.0x0.7, with a scene what is seen of its table."
         ),
-    ] = "1.0x0.7"
+    ] = None
     obstacles: Annotated[
         Path | None,
         typer.Option(help="JSON file: a list of polygons, [\\[x, y], ...] each, in metres."),
@@ -79,15 +87,16 @@ class PlanCommand:
 def plan(asked: PlanCommand) -> None:
     """Plan pushes to a pose, or to the table's edge so that a hand can grasp the object.
 
+    With a scene, one object is moved and the others are obstacles; poses are in the scene's frame.
+
     Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
     """
     check_outputs(asked.output, asked.plot, force=asked.force)
     if (asked.goal is None) != asked.edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.checks import counted
-    from pushwise.cli.polygon_files import load_polygons, table_of
-    from pushwise.model_files import load_belief
-    from pushwise.planning.goals import choose_goal, first_reachable
+    from pushwise.cli.plan_inputs import planning_inputs
+    from pushwise.planning.goals import GoalSpace, choose_goal, first_reachable
     from pushwise.planning.plan import plan as make
     from pushwise.show.quantities import probability
 
@@ -97,14 +106,13 @@ def plan(asked: PlanCommand) -> None:
         time_limit=asked.time_limit,
         seed=asked.seed,
     )
-    belief = load_belief(asked.model)
-    top = table_of(asked.table)
-    blocks = [] if asked.obstacles is None else load_polygons(asked.obstacles)
+    belief, start, top, blocks = planning_inputs(asked)
 
     def plan_to(pose: ArrayLike) -> Plan:
-        return make(belief, asked.start, pose, top, obstacles=blocks, options=options)
+        return make(belief, start, pose, top, obstacles=blocks, options=options)
 
-    said, at_edge, goal = "", None, asked.goal
+    said = "; nothing was learned: uniform mass and friction assumed" if belief.assumed else ""
+    at_edge, goal = None, asked.goal
     if goal is not None:
         made = plan_to(goal)
     else:
@@ -113,8 +121,7 @@ def plan(asked: PlanCommand) -> None:
             top,
             overhang=asked.overhang,
             grasp_width=asked.grasp_width,
-            obstacles=blocks,
-            start=asked.start,
+            space=GoalSpace(obstacles=blocks, start=start),
             options=options,
         )
         goals = (best, *best.alternatives)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,10 +23,15 @@ from pushwise.cli.options import (
     takes_options,
 )
 from pushwise.errors import PushwiseError
-from pushwise.planning.options import PlanOptions
+from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.sliding.options import SlideOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from pushwise.identification.prior import Prior
     from pushwise.sliding.outcome import Outcome
 
 __all__ = ["SlideCommand", "slide"]
@@ -39,21 +44,77 @@ class SlideCommand:
     what: Annotated[
         str,
         typer.Argument(
-            metavar="OBJECT|FILE", help=f"One of {OBJECTS}; or a scan, grid or model of your own."
+            metavar="OBJECT|FILE",
+            help=f"One of {OBJECTS}; or a scan, grid, model or scene of your own.",
         ),
     ]
     output: Annotated[Path | None, output_option("Folder of the run; by default slide-OBJECT.")] = (
         None
     )
+    number: Annotated[
+        int | None,
+        typer.Option("--object", help="Scenes: number of the object to move; others stay."),
+    ] = None
     world: WorldOption = WorldName.MUJOCO
-    explore: Annotated[int, typer.Option(help="Number of pushes to learn from.")] = (
-        SlideOptions.explore
-    )
+    explore: Annotated[
+        str,
+        typer.Option(help="Pushes to learn from: a number of random ones, or auto: until safe."),
+    ] = str(SlideOptions.explore)
+    table: Annotated[
+        str, typer.Option(help="Width x depth in metres, or a JSON file: corners [\\[x, y], ...].")
+    ] = "1.0x0.7"
+    obstacles: Annotated[
+        Path | None,
+        typer.Option(help="JSON file: polygons that nothing may touch, [\\[x, y], ...] each."),
+    ] = None
+    overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = OVERHANG
+    grasp_width: Annotated[
+        float, typer.Option(help="Maximum width of the overhanging part, in metres.")
+    ] = GRASP_WIDTH
+    grasp_at: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Point x y of the object, in metres, that must be beyond the edge."),
+    ] = None
+    prefer: Annotated[
+        str, typer.Option(help="Best goal: safety, or overhang for as much as the risk allows.")
+    ] = SlideOptions.prefer
+    friction_spread: Annotated[
+        float | None,
+        typer.Option(help="Relative variation of friction over the object, by default 0.36."),
+    ] = None
+    max_fall_probability: Annotated[
+        float, typer.Option(help="Highest fall risk at the goal and on the way.")
+    ] = PlanOptions.max_fall_probability
     seed: Annotated[
         int, typer.Option(help="Random seed, for masses and friction, start pose and noise.")
     ] = PlanOptions.seed
     force: Annotated[bool, flag("--force", "Overwrite the run in the folder.")] = False
     json: Json = False
+
+    def options(self, others: Sequence[ArrayLike]) -> SlideOptions:
+        """Return the options of the run among other objects, polygons (k, 2) [m] each."""
+        from pushwise.cli.polygon_files import load_polygons
+
+        if self.prefer not in ("safety", "overhang"):
+            raise PushwiseError(f"--prefer must be safety or overhang; got {self.prefer!r}.")
+        blocks = [] if self.obstacles is None else load_polygons(self.obstacles)
+        return SlideOptions(
+            explore=_number_of(self.explore),
+            overhang=self.overhang,
+            grasp_width=self.grasp_width,
+            grasp_at=self.grasp_at,
+            prefer="overhang" if self.prefer == "overhang" else "safety",
+            obstacles=[*others, *blocks],
+            plan=PlanOptions(seed=self.seed, max_fall_probability=self.max_fall_probability),
+        )
+
+    def prior(self) -> Prior:
+        """Return what is believed of the object before the first push."""
+        from pushwise.identification.prior import Prior
+
+        if self.friction_spread is None:
+            return Prior()
+        return Prior(friction_spread=self.friction_spread)
 
 
 @takes_options
@@ -68,23 +129,29 @@ def slide(asked: SlideCommand) -> None:
 
     Example: pushwise slide hammer -o hammer-run
     """
-    from pushwise.physics.model import Table
+    from pushwise.cli.polygon_files import table_of
     from pushwise.show.status_line import Sliding, summary
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
+    from pushwise.worlds.mujoco import MuJoCo
     from pushwise.worlds.random_scene import random_world
 
     what, world = asked.what, asked.world.value
     folder = Path(f"slide-{Path(what).stem}") if asked.output is None else asked.output
-    table = Table()
-    place = random_world(what, table, world=world, seed=asked.seed)
+    table = table_of(asked.table)
+    place = random_world(what, table, world=world, seed=asked.seed, number=asked.number)
+    others = place if isinstance(place, MuJoCo) and asked.number is not None else None
     about = {"object": what, "world": world, **_content(what)}
+    if asked.number is not None:
+        about["number"] = str(asked.number)
+    options = asked.options(() if others is None else others.obstacles)
     with _one_thread(), Sliding() as line:
         try:
             outcome = run(
                 place,
                 table,
-                options=SlideOptions(explore=asked.explore, plan=PlanOptions(seed=asked.seed)),
+                options=options,
+                prior=asked.prior(),
                 journal=RunFolder(folder, about, force=asked.force),
                 progress=line.update,
             )
@@ -92,12 +159,25 @@ def slide(asked: SlideCommand) -> None:
             raise Stopped("stopped; run the same command again to resume.") from None
         line.say("writing the report")
         _write_rest(outcome, folder, Path(what).stem)
+    moved = [] if others is None else others.bystanders_moved().tolist()
     if asked.json:
-        typer.echo(dumps({"folder": str(folder), **facts(outcome)}))
+        said = {} if others is None else {"others_moved": moved}
+        typer.echo(dumps({"folder": str(folder), **facts(outcome), **said}))
     else:
         typer.echo(summary(outcome, folder))
+        if moved:
+            typer.echo(f"other objects moved by {', '.join(f'{1e3 * m:.1f}' for m in moved)} mm")
     if not outcome.success:
         raise PushwiseError(outcome.verdict)
+
+
+def _number_of(words: str) -> int | Literal["auto"]:
+    """Return how many pushes to explore with."""
+    if words == "auto":
+        return "auto"
+    if not words.isdecimal():
+        raise PushwiseError(f"--explore must be a number of pushes or auto; got {words!r}.")
+    return int(words)
 
 
 def _one_thread() -> AbstractContextManager[object]:
@@ -137,5 +217,7 @@ def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
     if outcome.found is not None:
         plot_maps(outcome.found, folder / "maps.png")
     if outcome.plan is not None and outcome.grid is not None:
-        plot_plan(outcome.plan, outcome.grid, outcome.table, folder / "plan.png")
+        blocks = outcome.options.obstacles
+        picture = folder / "plan.png"
+        plot_plan(outcome.plan, outcome.grid, outcome.table, picture, obstacles=blocks)
     write_report(outcome, folder / "report.html", name=name)

@@ -6,9 +6,10 @@
 - obstacles: closed loop around two obstacles with the true model; no pose may touch them.
 - goals: objects released at the edge in MuJoCo, at poses that `choose_goal` finds with the true and
   with the identified model, and at random poses where the identified model is uncertain.
+- control, around: the controller, see `control`.
 
-A goal is reached if the mean distance of the cells from it is below 20 mm. Seconds are processor
-time; in the ideal world, that of planning alone.
+Otherwise a goal is reached if the mean distance of the cells from it is below 20 mm. Seconds are
+processor time; in the ideal world, that of planning alone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ import numpy as np
 
 from pushwise import objects
 from pushwise.errors import PushwiseError
+from pushwise.experiments.control import (
+    CONTROL_TOLERANCE,
+    TURNED,
+    controlled,
+    finger_seconds,
+    warm_up,
+)
 from pushwise.experiments.planning_report import report
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
@@ -42,6 +50,8 @@ from pushwise.planning.push_evaluation import Pusher
 from pushwise.planning.stability import Balance
 from pushwise.records.record import Noise
 from pushwise.shape.grid import CellGrid
+from pushwise.sliding.control_options import ControlOptions
+from pushwise.sliding.controller import PushController
 from pushwise.sliding.follow import Followed, follow
 from pushwise.sliding.random_push import draw_push
 from pushwise.typing import Array
@@ -60,6 +70,7 @@ _TOLERANCE = 0.02  # m
 # The time limit is so long that a busy machine changes no result.
 _PLANNING = PlanOptions(tolerance=_TOLERANCE, max_pushes=60, time_limit=60.0)
 _FOLLOWING = replace(_PLANNING, max_pushes=40)
+_CONTROL = ControlOptions(tolerance=CONTROL_TOLERANCE)
 _SIMULATED = tuple(name for name in objects.names if name != "clamp")  # the paper's eight
 _UNSURE = (0.005, 0.3)  # fall probabilities of random poses at the edge
 
@@ -81,7 +92,7 @@ def run(
     for part in parts:
         if part not in PARTS:
             raise PushwiseError(f"parts must be among {', '.join(PARTS)}; got {part!r}.")
-    counts = {"obstacles": goals + 2, "goals": 5 * goals}
+    counts = {"obstacles": goals + 2, "goals": 5 * goals, "around": goals + 2}
     reports = []
     for part in parts or tuple(PARTS):
         names = _SIMULATED if part == "ideal" else objects.names
@@ -169,18 +180,43 @@ def _mujoco(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Ro
 def _obstacles(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
     """Push around two obstacles in MuJoCo, and check every pose for collisions."""
     belief = Belief.certain(thing.model)
-    while True:
-        there = _goal(rng)
-        blocks = [_block(rng) for _ in range(2)]
-        free = FreeSpace(Balance(belief, _TABLE), blocks)
-        # Every pose within the tolerance of the goal must be free, too.
-        if free([np.zeros(3), there], clearance=_TOLERANCE).all():
-            break
+    there, blocks, free = _between_blocks(belief, rng)
     world = MuJoCo(thing, _TABLE)
     begin = process_time()
     done = follow(world, belief, there, _TABLE, obstacles=blocks, options=_FOLLOWING)
     hit = any(not free(record.pose).all() for record in done.records)
     yield {**_loop("true model", thing, done, there, begin), "collided": hit}
+
+
+def _control(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
+    """Go to a goal with the controller, and with whole pushes."""
+    warm_up()
+    belief = _identified("control", thing.name)
+    there = _goal(rng)
+    if int(str(setting["goal"])) % 10 in TURNED:
+        there[2] = np.pi
+    seed = int(rng.integers(1 << 30))
+    begin = process_time()
+    controller = PushController(belief, _TABLE, options=_CONTROL)
+    prepared = process_time() - begin
+    world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=seed)
+    _, row = controlled(world, thing, controller, there)
+    yield {**row, "prepare_seconds": prepared}
+    world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=seed)
+    begin = process_time()
+    done = follow(world, belief, there, _TABLE, options=_FOLLOWING)
+    row = _loop("whole pushes", thing, done, there, begin)
+    yield {**row, "finger_seconds": finger_seconds(thing, done)}
+
+
+def _around(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
+    """Go around two obstacles with the controller."""
+    warm_up()
+    belief = Belief.certain(thing.model)
+    there, blocks, free = _between_blocks(belief, rng)
+    controller = PushController(belief, _TABLE, blocks, options=_CONTROL)
+    done, row = controlled(MuJoCo(thing, _TABLE), thing, controller, there)
+    yield {**row, "collided": not free(done.poses).all()}
 
 
 def _goals(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:
@@ -208,6 +244,8 @@ PARTS: dict[str, Callable[[Thing, Row, np.random.Generator], Iterator[Row]]] = {
     "mujoco": _mujoco,
     "obstacles": _obstacles,
     "goals": _goals,
+    "control": _control,
+    "around": _around,
 }
 
 
@@ -288,6 +326,19 @@ def _goal(rng: np.random.Generator) -> Array:
     """Return a pose (3,) within a disk of 1 m."""
     radius, angle, theta = np.sqrt(rng.random()), *rng.uniform(-np.pi, np.pi, 2)
     return np.array([radius * np.cos(angle), radius * np.sin(angle), theta])
+
+
+def _between_blocks(
+    belief: Belief, rng: np.random.Generator
+) -> tuple[Array, list[Array], FreeSpace]:
+    """Return a goal (3,), two obstacles (4, 2), and what is free of them."""
+    while True:
+        there = _goal(rng)
+        blocks = [_block(rng) for _ in range(2)]
+        free = FreeSpace(Balance(belief, _TABLE), blocks)
+        # Every pose within the tolerance of the goal must be free, too.
+        if free([np.zeros(3), there], clearance=_TOLERANCE).all():
+            return there, blocks, free
 
 
 def _block(rng: np.random.Generator) -> Array:

@@ -295,7 +295,7 @@ def _beyond(edge: int, depth: Array, along: Array, length: float) -> list[Overha
             run.append((run[-1] + 1) % k)
         left = _crossing(depth, along, leaves, run[0])
         back = _crossing(depth, along, run[-1], (run[-1] + 1) % k)
-        # Seen from outside, the outline of solid matter runs along the edge; that of a notch
+        # SeenGoal from outside, the outline of solid matter runs along the edge; that of a notch
         # runs back.
         if back <= left or left < 0.0 or back > length:
             continue

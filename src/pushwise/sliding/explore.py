@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pushwise.errors import SimulationError
 from pushwise.geometry.polygon import outline_distance, placed
+from pushwise.identification.belief import Belief
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.stability import Balance
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.sliding.follow import make_push
 from pushwise.sliding.random_push import draw_push
 from pushwise.typing import Array
 from pushwise.worlds.world import World
@@ -25,6 +30,11 @@ __all__ = ["Unexplored", "explore", "safe_push"]
 _MARGIN = 0.03  # m; how close to the table's edge an unknown object may be pushed
 _GUESSES = 8  # models drawn from the prior
 _TRIES = 200
+_REFUSED = 5  # pushes that a world may refuse
+_LOOKS = 20  # at a push, for obstacles on its way
+_FINGER_GAP = 0.005  # m between the finger and obstacles
+_SHARES = (1.0, 0.6, 0.35)  # of a push that are tried among obstacles
+_GAPS = (_MARGIN, 0.02, 0.01)  # m between the object and obstacles, the widest possible
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +49,8 @@ class Unexplored:
     """The finger, with the friction it is assumed to have."""
     prior: Prior
     """What is believed about mass and friction."""
+    obstacles: Sequence[ArrayLike] = ()
+    """Polygons on the table that nothing may touch [m], shape (k, 2) each."""
 
 
 def explore(
@@ -72,7 +84,7 @@ def explore(
     for k in range(len(made), pushes):
         rng = np.random.default_rng([seed, k])
         now = records[-1].pose[-1] if records else pose
-        record = world.push(safe_push(rng, scene, now))
+        record = _explored(world, scene, now, rng)
         if record.fell:
             raise SimulationError(f"the object fell off the table during exploration, by push {k}.")
         records.append(record)
@@ -81,24 +93,76 @@ def explore(
     return tuple(records)
 
 
+def _explored(world: World, scene: Unexplored, pose: Array, rng: np.random.Generator) -> PushRecord:
+    """Make a push, or another one where the finger does not fit.
+
+    A hollow may be narrower than it was seen to be.
+    """
+    for _ in range(_REFUSED):
+        push = safe_push(rng, scene, pose)
+        try:
+            return make_push(world, push)
+        except SimulationError as error:
+            last = error
+    raise last
+
+
 def safe_push(rng: np.random.Generator, scene: Unexplored, pose: Array) -> Push:
     """Draw a push that leaves the object at `pose` (3,) on the table, whatever its masses.
 
     It is simulated with models drawn from the prior; none may come within 3 cm of the edge, or
-    closer to it than the object already is.
+    closer than the object already is. Among obstacles a push may be shorter, and where it must, the
+    object comes as close as 1 cm to them.
     """
     grid, table, finger = scene.grid, scene.table, scene.finger
     guesses = _guesses(rng, grid, scene.prior)
     room = min(_MARGIN, _room(grid, table, pose))
-    for _ in range(_TRIES):
-        push = draw_push(rng, grid, pose, table, finger)
-        ends = (simulate(guess, push, pose, finger=finger).pose[-1] for guess in guesses)
-        if all(_room(grid, table, end) >= room for end in ends):
-            return push
+    clear = _Clearance(scene, guesses[0], pose) if len(scene.obstacles) else None
+    for tried in range(_TRIES):
+        drawn = draw_push(rng, grid, pose, table, finger)
+        for share in (1.0,) if clear is None else _SHARES:
+            push = drawn
+            if share < 1.0:
+                push = Push.line(drawn.start, drawn.velocities[0], share * drawn.duration)
+            if clear is not None and not clear.of_finger(push):
+                continue
+            paths = (simulate(guess, push, pose, finger=finger).pose for guess in guesses)
+            if all(
+                _room(grid, table, path[-1]) >= room
+                and (clear is None or clear.of_object(path, tried))
+                for path in paths
+            ):
+                return push
     raise SimulationError(
-        f"no push is safe for the object at ({pose[0]:.3f}, {pose[1]:.3f}) m; "
-        "start it nearer to the middle of the table, or use a larger one."
+        f"no push is safe for the object at ({pose[0]:.3f}, {pose[1]:.3f}) m; start it nearer to "
+        f"the middle of the table{', away from obstacles' if clear else ''}, or use a larger one."
     )
+
+
+class _Clearance:
+    """Whether the object and the finger stay away from obstacles."""
+
+    def __init__(self, scene: Unexplored, guess: ObjectModel, pose: Array) -> None:
+        """Note how close to the obstacles an object at a pose (3,) is already."""
+        balance = Balance(Belief.certain(guess), scene.table)
+        self._free = FreeSpace(balance, scene.obstacles)
+        self._radius = scene.finger.radius
+        self._gaps = [gap for gap in _GAPS if self._free(pose[None], clearance=gap).all()] or [0.0]
+
+    def of_finger(self, push: Push) -> bool:
+        """Return whether the finger keeps its distance during a push."""
+        places = push.at(np.linspace(0.0, push.duration, _LOOKS))
+        away = (outline_distance(block, at) for block in self._free.obstacles for at in places)
+        return all(distance > self._radius + _FINGER_GAP for distance in away)
+
+    def of_object(self, path: Array, tried: int) -> bool:
+        """Return whether the object keeps its distance on a path of poses (t, 3).
+
+        The more pushes were tried in vain, the shorter that distance is.
+        """
+        gap = self._gaps[len(self._gaps) * tried // _TRIES]
+        some = np.vstack([path[:: max(1, len(path) // _LOOKS)], path[-1:]])
+        return bool(self._free.leading(some, clearance=gap) == len(some))
 
 
 def _guesses(rng: np.random.Generator, grid: CellGrid, prior: Prior) -> list[ObjectModel]:

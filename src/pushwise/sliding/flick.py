@@ -20,11 +20,13 @@ from scipy.spatial import ConvexHull
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import contains, outline_distance, placed
+from pushwise.geometry.compiled import nearest_normals
+from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics, Table
+from pushwise.physics.prepared import PreparedObject, action_of
 from pushwise.physics.push import Finger, Push
-from pushwise.physics.simulate import Trajectory, simulate_batch
+from pushwise.physics.simulate import Setting, Start, Trajectory, simulate_prepared
 from pushwise.typing import Array
 
 __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
@@ -34,7 +36,7 @@ _SIMULATED = 8  # models; of more, those beyond only show how uncertain friction
 _SLOWER = 0.85  # of the speed, where a flick is not safe
 _STEADY = 0.5  # of the acceleration that tilts the object; half of it lifts none in MuJoCo
 _UNLIKELY = 2.0  # standard deviations: friction below the models' by this much must be safe, too
-_COARSE = Physics(dt=4e-3)  # s; ends within about a millimetre of those of finer steps
+_COARSE = Physics(dt=4e-3, points=1)  # ends are within 2 mm of those of finer steps
 _PAUSE = 0.02  # s; an object that meets the finger again after a longer one is hit
 _POSES = 16  # of a slide, whose distances from the edge are looked at
 _STRIDE = 0.02  # m between distances from the edge that are looked at
@@ -186,12 +188,17 @@ class _Check:
         return min(self.options.margin, self._clearance(placed(self.hull, self.pose)) - 1e-9)
 
     @cached_property
-    def slippery(self) -> list[ObjectModel]:
+    def _slippery(self) -> list[PreparedObject]:
         """The models with improbably little friction, which slide the farthest."""
         return [
-            ObjectModel(model.grid, model.mass, model.friction * min(self._least / own, 1.0))
+            _prepared(model, min(self._least / own, 1.0))
             for model, own in zip(self._simulated, self._levels, strict=False)
         ]
+
+    @cached_property
+    def _likely(self) -> list[PreparedObject]:
+        """The models as they are."""
+        return [_prepared(model) for model in self._simulated]
 
     @property
     def _simulated(self) -> Sequence[ObjectModel]:
@@ -236,14 +243,18 @@ class _Check:
         reach = self._reach(push.end - push.start)
         if (self._levels[:_SIMULATED] * self._heights > reach).any():
             return None  # it would topple forwards
-        # One of the models rules out most flicks that are not safe.
-        for models in (self.slippery[:1], self.slippery[1:], self._simulated):
-            paths = simulate_batch(models, push, self.pose, finger=self.finger, physics=_COARSE)
-            if not all(map(self._stays, paths)):
+        action = action_of(self.models[0], push, self.finger)
+        start, setting = Start(self.pose, np.zeros(3)), Setting(self.finger, None, _COARSE)
+        paths = []
+        # The first ones, which slide the farthest, rule out most flicks that are not safe.
+        for prepared in (*self._slippery, *self._likely):
+            path = simulate_prepared(prepared, action, push, start, setting)
+            if not self._stays(path):
                 return None
+            paths.append(path)
         centres = self.models[0].grid.centres
         glides = []
-        for path in paths:
+        for path in paths[len(self._slippery) :]:
             last = int(np.flatnonzero(path.force.any(axis=1)).max(initial=0)) + 1
             slid = placed(centres, path.pose[-1]) - placed(centres, path.pose[last])
             glides.append(np.hypot(*slid.T).mean())
@@ -257,8 +268,7 @@ class _Check:
         if np.diff(touching).max(initial=0.0) > _PAUSE:
             return False
         poses = path.pose_at(np.linspace(0.0, path.t[-1], _POSES))
-        corners = np.concatenate([placed(self.hull, pose) for pose in poses])
-        return self._clearance(corners) >= self.margin
+        return self._clearance(placed(self.hull, poses).reshape(-1, 2)) >= self.margin
 
     def _reach(self, direction: Array) -> Array:
         """Return how far the support extends beyond each centre of mass in a direction [m]."""
@@ -291,12 +301,16 @@ class _Check:
 
     def _clearance(self, points: Array) -> float:
         """Return the least distance of points (n, 2) from the edge [m]; negative beyond it."""
-        edge = self.table.polygon
-        side = np.roll(edge, -1, axis=0) - edge
-        offset = points[:, None] - edge
-        share = np.clip(np.sum(offset * side, axis=2) / np.sum(side**2, axis=1), 0.0, 1.0)
-        distance = np.hypot(*np.moveaxis(offset - share[..., None] * side, -1, 0)).min(axis=1)
-        return float(np.where(contains(edge, points), distance, -distance).min())
+        (x, y), (px, py) = (np.array(each.T) for each in (points, self.table.polygon))
+        found = np.empty((3, len(points)))
+        nearest_normals(x, y, px, py, found)
+        return -float(found[0].max())
+
+
+def _prepared(model: ObjectModel, friction: float = 1.0) -> PreparedObject:
+    """Prepare a model with its friction times a factor."""
+    changed = ObjectModel(model.grid, model.mass, friction * model.friction)
+    return PreparedObject.of(changed, None, _COARSE)
 
 
 def _contact(rng: np.random.Generator, check: _Check) -> tuple[Array, Array]:

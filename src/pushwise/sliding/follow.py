@@ -31,7 +31,7 @@ from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["LONGEST_PLAN", "End", "Followed", "follow"]
+__all__ = ["LONGEST_PLAN", "End", "Followed", "follow", "make_push"]
 
 LONGEST_PLAN = 60
 """Pushes that a plan may have; only the first is made, and the next plan may be shorter."""
@@ -55,6 +55,7 @@ class End(StrEnum):
     NO_PROGRESS = "the object does not get nearer"
     OUT_OF_REACH = "no pushes lead to the goal from where the object is"
     OUT_OF_PUSHES = "all pushes are spent"
+    OUT_OF_TIME = "the time is up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def follow(
             return ended(End.OUT_OF_REACH, str(error))
         simulations += planned.simulations
         try:
-            record = _pushed(world, planned.pushes[0])
+            record = make_push(world, planned.pushes[0])
             records.append(record)
             made = record.push
             finger_at = made.end if isinstance(made, Push) and not made.raised else None
@@ -174,7 +175,7 @@ def follow(
     return ended(End.REACHED)
 
 
-def _pushed(world: World, push: Push) -> PushRecord:
+def make_push(world: World, push: Push) -> PushRecord:
     """Make a push, from slightly further back where the finger would touch the object."""
     velocity = push.velocities[0]
     speed = float(np.hypot(*velocity))

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pushwise.planning.goals import Prefer
 
 __all__ = ["SlideOptions"]
 
@@ -13,8 +20,9 @@ __all__ = ["SlideOptions"]
 class SlideOptions:
     """Options of `slide`."""
 
-    explore: int = 5
-    """Number of exploring pushes; with none, uniform mass and friction are assumed."""
+    explore: int | Literal["auto"] = 5
+    """Number of exploring pushes, random ones as in the paper; with none, uniform mass and friction
+    are assumed. "auto" chooses pushes until a goal is safe."""
     overhang: float = OVERHANG
     """How far a part must extend beyond the table's edge at the goal [m]."""
     grasp_width: float = GRASP_WIDTH
@@ -23,6 +31,13 @@ class SlideOptions:
     The gripper of the simulated worlds closes on it from above and below, so that its width hardly
     matters; for a hand that closes from the sides, this is its opening.
     """
+    grasp_at: tuple[float, float] | None = None
+    """A point of the object [m], in the frame whose pose the world reports, that must be beyond the
+    edge; None for any."""
+    prefer: Prefer = "safety"
+    """Which goals are best: the safest, or those with the most overhang within the allowed risk."""
+    obstacles: Sequence[ArrayLike] = ()
+    """Polygons on the table that nothing may touch [m], shape (k, 2) each; kept as tuples."""
     plan: PlanOptions = field(default_factory=PlanOptions)
     """Options of planning; its `max_pushes` limits the pushes to the goal, and its `seed` is the
     random seed of the whole run."""
@@ -30,7 +45,11 @@ class SlideOptions:
     def __post_init__(self) -> None:
         """Check the values."""
         from pushwise.checks import non_negative_integer, positive_number
+        from pushwise.geometry.polygon import simple_polygon
 
-        non_negative_integer("explore", self.explore)
+        if self.explore != "auto":
+            non_negative_integer("explore", self.explore)
+        checked = (simple_polygon("obstacles", polygon).tolist() for polygon in self.obstacles)
+        object.__setattr__(self, "obstacles", tuple(tuple(map(tuple, p)) for p in checked))
         for name in ("overhang", "grasp_width"):
             positive_number(name, getattr(self, name))

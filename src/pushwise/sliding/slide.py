@@ -23,15 +23,17 @@ from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
-from pushwise.planning.goals import Goal, choose_goal, first_reachable
+from pushwise.planning.goals import Goal, GoalSpace, choose_goal, first_reachable
 from pushwise.planning.plan import Plan, plan
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
 from pushwise.shape.scan_options import ScanOptions
+from pushwise.sliding.bring import bring
 from pushwise.sliding.explore import Unexplored, explore
-from pushwise.sliding.follow import LONGEST_PLAN, End, Followed, follow
+from pushwise.sliding.explore_safely import explore_until_safe
+from pushwise.sliding.follow import LONGEST_PLAN, End, Followed
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.typing import Array
@@ -102,7 +104,9 @@ def safest(belief: Belief, table: Table, options: SlideOptions, pose: Array) -> 
         table,
         overhang=options.overhang,
         grasp_width=options.grasp_width,
-        start=pose,
+        grasp_at=options.grasp_at,
+        prefer=options.prefer,
+        space=GoalSpace(obstacles=options.obstacles, start=pose),
         options=options.plan,
     )
 
@@ -150,7 +154,7 @@ def slide(
     seen, grid = do(Phase.LOOK, lambda: _look(world))
     done = replace(done, seen=seen, grid=grid)
     try:
-        records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, run))
+        records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, choose, run))
     except PushwiseError as error:
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
@@ -194,14 +198,30 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
 
 
 def _explored(
-    world: World, done: Outcome, seen: Observation, grid: CellGrid, run: Journal
+    world: World,
+    done: Outcome,
+    seen: Observation,
+    grid: CellGrid,
+    choose: ChooseGoal,
+    run: Journal,
 ) -> tuple[PushRecord, ...]:
-    """Make a few random pushes that keep the object on the table."""
+    """Push the object, at random or until a goal is safe, so that it stays on the table."""
+    asked = done.options.explore
+    if asked == "auto":
+        return explore_until_safe(
+            world,
+            Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles),
+            seen.pose,
+            lambda belief, pose: choose(belief, done.table, done.options, pose),
+            options=done.options,
+            made=run.records,
+            progress=run.explored,
+        )
     return explore(
         world,
-        Unexplored(grid, done.table, done.finger, done.prior),
+        Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles),
         seen.pose,
-        pushes=done.options.explore,
+        pushes=asked,
         seed=done.options.plan.seed,
         made=run.records,
         progress=run.explored,
@@ -225,7 +245,8 @@ def _target(world: World, done: Outcome, belief: Belief, choose: ChooseGoal) -> 
     goals = (best, *best.alternatives)
 
     def plan_to(goal: Array) -> Plan:
-        return plan(belief, pose, goal, done.table, options=options)
+        blocks = done.options.obstacles
+        return plan(belief, pose, goal, done.table, obstacles=blocks, options=options)
 
     at, planned = first_reachable(goals[:_TRIED], plan_to)
     return Target(replace(goals[at], alternatives=goals[at + 1 :]), planned)
@@ -248,12 +269,12 @@ def _followed(
     records: tuple[PushRecord, ...] = ()
     simulations = 0
     for left in reversed(range(_TRIED)):
-        end = follow(
+        end = bring(
             world,
             belief,
             target.goal.pose,
             done.table,
-            finger=belief.finger,
+            obstacles=done.options.obstacles,
             options=replace(
                 asked,
                 max_pushes=asked.max_pushes - len(records),

@@ -1,0 +1,140 @@
+"""Poses at the table's edges in which a part of an object overhangs: candidates for goals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushwise.checks import finite_array, non_negative_integer
+from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import contains, placed
+from pushwise.planning.support_polygon import Overhang, overhangs
+from pushwise.typing import Array
+
+__all__ = ["EdgePose", "Wanted", "candidates"]
+
+_TURNS = 72  # orientations of the object tried at an edge
+_PLACES = 5  # places tried along an edge
+_DEEPER = (0.0, 0.01, 0.02, 0.04)  # m of additional overhang that are tried
+_STEP = 0.005  # m between overhangs that are tried where as much as possible is wanted
+_CLEAR = 0.005  # m by which a part that is to be grasped must be beyond the edge
+
+
+class EdgePose(NamedTuple):
+    """A pose (3,) in which a part overhangs."""
+
+    pose: Array
+    part: Overhang
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What must be beyond the edge."""
+
+    overhang: float
+    """How far, at least [m]."""
+    at: Array | None
+    """A point of the object [m] in the grid frame, shape (2,), that must be, too; or None."""
+    deep: bool
+    """Whether poses with as much overhang as possible are wanted, too."""
+
+    def depths(self, outline: Array, theta: float) -> list[float]:
+        """Return overhangs to try in an orientation [m]."""
+        up = np.array([np.sin(theta), np.cos(theta)])
+        heights = outline @ up
+        least = self.overhang
+        if self.at is not None:
+            least = max(least, float(heights.max() - self.at @ up) + _CLEAR)
+        if self.deep:
+            return np.arange(least, float(np.ptp(heights)), _STEP).tolist()
+        return [least + deeper for deeper in _DEEPER]
+
+    def holds(self, pose: Array, part: Overhang, table: Array) -> bool:
+        """Return whether a part at a pose (3,) beyond an edge of a table (c, 2) is as wanted."""
+        if part.depth < self.overhang - 1e-9:
+            return False
+        if self.at is None:
+            return True
+        a, b = table[part.edge], table[(part.edge + 1) % len(table)]
+        t = (b - a) / np.hypot(*(b - a))
+        x, y = placed(self.at[None], pose)[0] - a
+        along = float(t @ (x, y))
+        beyond = float(t[1] * x - t[0] * y)
+        return beyond > 0.5 * _CLEAR and part.begin <= along <= part.begin + part.width
+
+
+def candidates(
+    outline: Array, table: Array, wanted: Wanted, region: int | ArrayLike | None
+) -> list[EdgePose]:
+    """Return poses of a region with a wanted part beyond an edge.
+
+    Args:
+        outline: Outline of the object in the grid frame [m], shape (k, 2).
+        table: Polygon of the table [m], shape (c, 2).
+        wanted: What must be beyond the edge.
+        region: See `GoalSpace`.
+
+    """
+    if region is None:
+        return _at_edges(outline, table, range(len(table)), wanted)
+    if isinstance(region, int):
+        edge = non_negative_integer("region", region)
+        if edge >= len(table):
+            raise PushwiseError(
+                f"region must be below the number of the table's edges, {len(table)}; got {edge}."
+            )
+        return _at_edges(outline, table, [edge], wanted)
+    if np.shape(region)[-1:] == (3,):
+        poses = finite_array("region", region, ("p", 3))
+        return [
+            EdgePose(pose, part)
+            for pose in poses
+            for part in overhangs(outline, table, pose)
+            if wanted.holds(pose, part, table)
+        ]
+    polygon = finite_array("region", region, ("k", 2))
+    every = _at_edges(outline, table, range(len(table)), wanted, finer=4)
+    inside = contains(polygon, np.array([one.pose[:2] for one in every]).reshape(-1, 2))
+    return [one for one, kept in zip(every, inside, strict=True) if kept]
+
+
+def _at_edges(
+    outline: Array, table: Array, edges: range | list[int], wanted: Wanted, finer: int = 1
+) -> list[EdgePose]:
+    """Return poses at edges of the table, in all orientations, with a wanted part beyond them.
+
+    finer: factor by which to increase the number of places along an edge.
+    """
+    # Every edge is a half plane y < 0 whose edge runs towards -x, moved and turned.
+    far = 1e3
+    half_plane = np.array([[far, 0.0], [-far, 0.0], [-far, -far], [far, -far]])
+    shapes: list[EdgePose] = []
+    for theta in np.arange(_TURNS) * 2.0 * np.pi / _TURNS:
+        top = float((outline @ np.array([np.sin(theta), np.cos(theta)])).max())
+        for depth in wanted.depths(outline, float(theta)):
+            pose = np.array([0.0, depth - top, theta])
+            parts = overhangs(outline, half_plane, pose, edges=[0])
+            shapes += [
+                EdgePose(pose, part) for part in parts if wanted.holds(pose, part, half_plane)
+            ]
+    found = []
+    for edge in edges:
+        a, b = table[edge], table[(edge + 1) % len(table)]
+        length = float(np.hypot(*(b - a)))
+        t = (b - a) / length
+        turn = np.arctan2(-t[1], -t[0])
+        for pose, part in shapes:
+            room = length - part.width
+            if room < 0.0:
+                continue
+            for share in np.linspace(0.1, 0.9, _PLACES * finer):
+                begin = share * room
+                # The half plane's edge begins at x = far, and its x runs against t.
+                along = begin - part.begin + far
+                at = a + along * t + pose[1] * np.array([t[1], -t[0]])
+                placed_part = replace(part, edge=edge, begin=begin)
+                found.append(EdgePose(np.append(at, pose[2] + turn), placed_part))
+    return found

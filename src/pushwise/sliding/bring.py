@@ -1,0 +1,93 @@
+"""`bring`: an object to a goal, with feedback if the world streams, otherwise push by push."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from pushwise.identification.belief import Belief
+from pushwise.physics.model import Table
+from pushwise.planning.options import PlanOptions
+from pushwise.progress import OnProgress, Progress
+from pushwise.records.record import Noise
+from pushwise.sliding.control_options import ControlOptions
+from pushwise.sliding.controller import PushController
+from pushwise.sliding.drive import drive
+from pushwise.sliding.follow import End, Followed, follow
+from pushwise.worlds.world import StreamingWorld, World
+
+__all__ = ["bring"]
+
+_AIM = 0.6  # of the tolerance: aim for better than needed
+_TIME_LIMIT = 60.0  # s of the world
+
+
+def bring(
+    world: World,
+    belief: Belief,
+    goal: ArrayLike,
+    table: Table,
+    *,
+    obstacles: Sequence[ArrayLike] = (),
+    options: PlanOptions = PlanOptions(),
+    progress: OnProgress | None = None,
+) -> Followed:
+    """Slide the object of a world to a goal; arguments as of `follow`.
+
+    A world that streams is driven by a `PushController`. Where that does not get there, whole
+    pushes are planned from where the object is.
+    """
+
+    def by_pushes() -> Followed:
+        return follow(
+            world,
+            belief,
+            goal,
+            table,
+            obstacles=obstacles,
+            finger=belief.finger,
+            options=options,
+            progress=progress,
+        )
+
+    if not isinstance(world, StreamingWorld):
+        return by_pushes()
+
+    def report(news: Progress) -> None:
+        if progress is not None:
+            progress(replace(news, stage="follow", total=options.max_pushes))
+
+    control = ControlOptions(
+        tolerance=_AIM * options.tolerance,
+        max_fall_probability=options.max_fall_probability,
+        seed=options.seed,
+    )
+    controller = PushController(belief, table, obstacles, options=control)
+    driven = drive(
+        world, controller, goal, time_limit=_TIME_LIMIT, noise=_noise_of(belief), progress=report
+    )
+    done = Followed(
+        driven.end,
+        driven.detail,
+        driven.goal,
+        driven.pose,
+        driven.error,
+        driven.records,
+        belief,
+        simulations=0,
+    )
+    if driven.end not in (End.OUT_OF_TIME, End.OUT_OF_REACH):
+        return done
+    rest = by_pushes()
+    # Of the pushes driven no forces are known, and a log has forces for all pushes or for none.
+    made = (record.without_force() for record in rest.records)
+    return replace(rest, records=(*done.records, *made))
+
+
+def _noise_of(belief: Belief) -> Noise | None:
+    """Return the noise that the pushes state from which a belief was learned."""
+    if belief.posterior is None:
+        return None
+    return belief.posterior.problem.records[0].noise

@@ -1,0 +1,30 @@
+"""`ControlOptions`: what a `PushController` may be asked for, with one set of defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pushwise.checks import non_negative_integer, positive_number, probability
+
+__all__ = ["ControlOptions"]
+
+
+@dataclass(frozen=True)
+class ControlOptions:
+    """Options of `PushController`."""
+
+    period: float = 0.02
+    """Time between two steps [s]."""
+    tolerance: float = 0.005
+    """Mean distance of the cells from the goal at which it counts as reached [m]."""
+    max_fall_probability: float = 0.01
+    """Maximum fall probability on the way and at the goal."""
+    seed: int = 0
+    """Random seed."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("period", "tolerance"):
+            positive_number(name, getattr(self, name))
+        probability("max_fall_probability", self.max_fall_probability)
+        non_negative_integer("seed", self.seed)

@@ -1,0 +1,349 @@
+"""`PushController`: pushes an object to a goal with feedback, one step per observation.
+
+It searches the push library for the best contact (`planning.push_search`), goes there without
+touching the object, and pushes. While it pushes, it looks for the best way on from the current
+contact ten times per second: it steers, slides along the outline, or stops. Then it looks again for
+the best contact, where staying at the current one costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushwise.checks import finite_array
+from pushwise.errors import PushwiseError
+from pushwise.geometry.metric import mean_cell_error
+from pushwise.geometry.polygon import placed
+from pushwise.identification.belief import Belief, checked_belief
+from pushwise.physics.model import Physics, Table
+from pushwise.physics.simulator import Simulator
+from pushwise.planning.approach import Approach
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.prepared_pushes import prepared_pushes
+from pushwise.planning.push_library import TIME_STEP, local_pushes, seen_from
+from pushwise.planning.push_search import PushChoice
+from pushwise.planning.search_space import STEP_COST
+from pushwise.planning.stability import Balance
+from pushwise.planning.value import CONTACT_COST, relative_pose
+from pushwise.sliding.control_options import ControlOptions
+from pushwise.sliding.finger_motion import GAP, FingerMotion
+from pushwise.sliding.pose_tracker import PoseTracker
+from pushwise.sliding.push_guard import PushGuard
+from pushwise.sliding.route import Route
+from pushwise.typing import Array
+from pushwise.worlds.world import Observation
+
+__all__ = ["Doing", "PushController"]
+
+_STEER = 0.1  # s between two looks for the best way on while pushing
+_SETTLE = 0.1  # s to look at an object after a push
+_CONFIRM = 0.3  # s to look at it where it seems to be at the goal
+_SURE = 0.9  # of the tolerance: what an estimate must be below
+_SHORTEST = 2.0  # strides of a push that is worth beginning
+_PROGRESS = 0.5  # s less that remain after it
+_CORRECTION = 0.4  # strides of one that ends at the goal
+_WORTH = 0.2  # strides that are worth going on for
+_BUDGET = 1.3  # times the planned travel after which a push ends, and
+_EXTRA = 0.03  # m
+_MOVED = 0.001  # m; a push that moves the object less is not tried again
+_DISAPPOINTED = 1.0  # s by which the cost exceeds what the last push promised
+_BANNED_AROUND = 0.012  # m
+_BANNED_FOR = 3  # choices of a push
+_NODES = 4  # every fourth contact is a corner of approaches
+_ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
+_CHECKED = 40  # choices that are checked for safety
+_STEERED = 5  # and while pushing
+_DETOURS = 6  # targets that are tried when no push is safe
+
+
+class Doing(StrEnum):
+    """What the controller is doing."""
+
+    LOOKING = "looking"
+    APPROACHING = "approaching"
+    PUSHING = "pushing"
+    ARRIVED = "arrived"
+
+
+class PushController:
+    """Pushes one object on one table, whatever the goal.
+
+    Preparing the pushes of an object takes a few seconds, and is done once per belief.
+    """
+
+    def __init__(
+        self,
+        belief: Belief,
+        table: Table,
+        obstacles: Sequence[ArrayLike] = (),
+        *,
+        options: ControlOptions = ControlOptions(),
+    ) -> None:
+        """Prepare for an object on a table.
+
+        Args:
+            belief: What is believed about the object, and the finger that pushes it.
+            table: The table; the object must not fall off it.
+            obstacles: Polygons [m] in the table frame, shape (k, 2) each.
+            options: Period, tolerance and limits.
+
+        """
+        model, finger = checked_belief(belief).model, belief.finger
+        self.options = options
+        """Period, tolerance and limits."""
+        self.grid = model.grid
+        """The cells of the object."""
+        self._free = FreeSpace(
+            Balance(belief, table, seed=options.seed),
+            obstacles,
+            max_fall_probability=options.max_fall_probability,
+        )
+        self._guard = PushGuard(belief, self._free, seed=options.seed)
+        prepared = prepared_pushes(model, finger)
+        self._library, self._routes = prepared.library, prepared.routes
+        self._search = prepared.search()
+        self._simulator = Simulator(model, finger=finger)
+        self._coarse = Simulator(model, finger=finger, physics=Physics(dt=TIME_STEP))
+        starts = (self._library.contacts + GAP * self._library.normals)[::_NODES]
+        self._approach = Approach(model.grid.outline, starts, self._free.obstacles, finger)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget object and finger: the next observation is of an object at rest, finger up."""
+        self.doing = Doing.LOOKING
+        """What it is doing."""
+        self.contacts = 0
+        """Number of contacts begun."""
+        self.searched = False
+        """Whether the last step searched for a contact."""
+        self._tracker: PoseTracker | None = None
+        self._motion = FingerMotion(self.grid.outline, self._library, self._simulator.finger)
+        self._route = Route(self._free, seed=self.options.seed)
+        self._before: Array | None = None  # where the finger was a period ago
+        self._goal = np.full(3, np.nan)
+        self._banned: dict[int, int] = {}
+        self._promised = np.inf
+        self._wait = 0.0
+        self._confirming = False
+
+    @property
+    def pose(self) -> Array:
+        """Estimated pose of the object [m, m, rad], shape (3,)."""
+        if self._tracker is None:
+            raise PushwiseError("the controller has not seen the object yet; call step first.")
+        return self._tracker.pose.copy()
+
+    def step(self, observation: Observation, goal: ArrayLike) -> Array | None:
+        """Return where the finger should be a period later [m], shape (2,), or None for up.
+
+        Args:
+            observation: The object now, after the finger has gone where the last step sent it.
+            goal: Pose to reach (x, y, theta) [m, m, rad], shape (3,); it may change.
+
+        Raises:
+            PushwiseError: The goal is not free, there is no path, or no safe push leads nearer.
+
+        """
+        there = finite_array("goal", goal, (3,))
+        period = self.options.period
+        if self._tracker is None:
+            self._tracker = PoseTracker(self._simulator, observation.pose)
+        else:
+            self._tracker.update(observation.pose, self._before, self._motion.place, period)
+        pose = self._tracker.pose
+        if not np.array_equal(there, self._goal):
+            self._route.start(pose, there)
+            self._goal = np.array(there)
+            self.doing, self._wait, self._promised = Doing.LOOKING, 0.0, np.inf
+            self._confirming = False
+        self._before = self._motion.place
+        self.searched = False
+        if self.doing in (Doing.LOOKING, Doing.ARRIVED):
+            self._look(pose)
+        if self.doing is Doing.APPROACHING and self._motion.approach(period):
+            self.doing = Doing.PUSHING
+        elif self.doing is Doing.PUSHING:
+            self._push(pose)
+        place = self._motion.place
+        return None if place is None else place.copy()
+
+    def _look(self, pose: Array) -> None:
+        """Wait until the object rests; then it has arrived, or another push is chosen."""
+        self._wait -= self.options.period
+        if self._wait > 0.0:
+            return
+        if mean_cell_error(self.grid, pose, self._goal) < _SURE * self.options.tolerance:
+            if self._confirming or self.doing is Doing.ARRIVED:
+                self.doing = Doing.ARRIVED
+            else:
+                self._confirming, self._wait = True, _CONFIRM
+            return
+        self._confirming = False
+        self.doing = Doing.LOOKING
+        self._choose(pose)
+
+    def _choose(self, pose: Array) -> None:
+        """Choose a contact and begin to go there, or continue where the finger is."""
+        self.searched = True
+        begin, here = self._begin_costs(pose)
+        self._banned = {c: n - 1 for c, n in self._banned.items() if n > 1}
+        begin[list(self._banned)] = np.inf
+        target = self._route.target(pose)
+        choices = self._search.choices(relative_pose(pose, target), begin)
+        if choices and choices[0].cost > self._promised + _DISAPPOINTED:
+            # What the last push promised did not come true; it would not the next time either.
+            self._ban(pose)
+            choices = [one for one in choices if one.pushes[0].contact not in self._banned]
+        for detour in range(_DETOURS + 1):
+            now = self._search.cost_here(relative_pose(pose, target))
+            worth = [one for one in choices if _worth(one, now)]
+            if self._begin_first(worth or choices, pose, target, here):
+                first = self._choice.pushes[0]
+                spent = begin[first.contact] + self._choice.travel * STEP_COST
+                self._promised = self._choice.cost - spent if detour == 0 else np.inf
+                self._detouring = detour > 0
+                return
+            target = self._route.detour(pose, 1.0 + 0.5 * detour)
+            choices = self._search.choices(relative_pose(pose, target), begin)
+        error = mean_cell_error(self.grid, pose, self._goal)
+        raise PushwiseError(
+            f"no safe push leads nearer to the goal, which is {error * 1e3:.0f} mm away; allow a "
+            "higher fall probability, or choose another goal."
+        )
+
+    def _begin_first(
+        self, choices: list[PushChoice], pose: Array, target: Array, here: int | None
+    ) -> bool:
+        """Begin the first choice that is safe; return whether there is one.
+
+        One that can be reached along the table is preferred. Where the first few cannot, in a
+        hollow of the object, the finger is raised.
+        """
+        clearance = self._guard.clearance(pose, target)
+        enclosed: list[PushChoice] = []
+        for choice in choices[:_CHECKED]:
+            poses, fingers = self._motion.outcome(pose, choice.pushes, None)
+            if not self._guard.allows(poses, fingers, clearance):
+                continue
+            if choice.pushes[0].contact == here:
+                self._begin(choice, pose, target, None, raised=False)
+                return True
+            start = self._start(choice, pose)
+            path: Array | None = start[None]
+            if self._motion.place is not None:
+                path = self._approach.path(pose, self._motion.place, start)
+            if path is not None:
+                self._begin(choice, pose, target, path, raised=False)
+                return True
+            enclosed.append(choice)
+            if len(enclosed) == _ENCLOSED:
+                break
+        if not enclosed:
+            return False
+        self._begin(enclosed[0], pose, target, self._start(enclosed[0], pose)[None], raised=True)
+        return True
+
+    def _start(self, choice: PushChoice, pose: Array) -> Array:
+        """Return where the finger starts (2,), table frame."""
+        start: Array = placed(self._motion.start_of(choice.pushes[0])[None], pose)[0]
+        return start
+
+    def _begin(
+        self, choice: PushChoice, pose: Array, target: Array, path: Array | None, *, raised: bool
+    ) -> None:
+        """Begin a choice: go to its start along a path (w, 2), or push at once."""
+        self._motion.begin(choice.at_first_contact, path, raised=raised)
+        self.doing = Doing.PUSHING if path is None else Doing.APPROACHING
+        self._choice, self._target = choice, target
+        self._began, self._since = pose.copy(), 0.0
+        self._budget = _EXTRA + _BUDGET * self._motion.left
+
+    def _begin_costs(self, pose: Array) -> tuple[Array, int | None]:
+        """Return what beginning at each contact costs [s], (C,), and the contact touched now."""
+        place = self._motion.place
+        if place is None:
+            return np.full(len(self._library.contacts), CONTACT_COST), None
+        seen = seen_from(pose, place)
+        costs = CONTACT_COST + self._routes.from_place(seen)
+        if not self._motion.touching:
+            return costs, None
+        here = self._library.nearest_contact(seen)
+        costs[here] = 0.0
+        return costs, here
+
+    def _push(self, pose: Array) -> None:
+        """Push on, steer, or end the push."""
+        motion, period = self._motion, self.options.period
+        assert self._tracker is not None
+        touched = motion.touching
+        if not motion.follow_contact(pose):
+            self._end_push(pose)
+            return
+        self.contacts += motion.touching and not touched
+        self._since += period
+        if motion.touching and self._since > _STEER:
+            self._since = 0.0
+            if not self._steer(pose):
+                self._end_push(pose)
+                return
+        before = motion.place
+        if not motion.advance(pose, period) or motion.travelled > self._budget:
+            self._end_push(pose)
+            return
+        after = motion.place
+        assert before is not None and after is not None
+        if not self._guard.allows_step(pose, self._tracker.twist, before, after, period):
+            motion.stop_at(before)
+            self._ban(pose)
+            self._end_push(pose)
+
+    def _steer(self, pose: Array) -> bool:
+        """Look for the best way on from the current contact; return whether there is one."""
+        assert self._motion.place is not None
+        if not self._detouring:
+            self._target = self._route.target(pose)
+        seen = relative_pose(pose, self._target)
+        place = seen_from(pose, self._motion.place)
+        local = local_pushes(self._library, self._coarse, place)
+        clearance = self._guard.clearance(pose, self._target)
+        pair = self._motion.pair_left(place, local)
+        for choice in self._search.on_from(local, seen, pair)[:_STEERED]:
+            if choice.travel < _WORTH:
+                return False
+            poses, fingers = self._motion.outcome(pose, choice.at_first_contact, local)
+            if self._guard.allows(poses, fingers, clearance):
+                self._motion.redirect(choice.at_first_contact, local)
+                return True
+        return False
+
+    def _end_push(self, pose: Array) -> None:
+        """Stop, and look."""
+        if mean_cell_error(self.grid, pose, self._began) < _MOVED:
+            self._ban(pose)
+        self._motion.stop()
+        self.doing, self._wait = Doing.LOOKING, _SETTLE
+
+    def _ban(self, pose: Array) -> None:
+        """Ban the contacts around the one where the last push began, and where the finger is."""
+        contacts = self._library.contacts
+        places = [contacts[self._choice.pushes[0].contact]]
+        if self._motion.place is not None:
+            places.append(seen_from(pose, self._motion.place))
+        for place in places:
+            near = np.hypot(*(contacts - place).T) < _BANNED_AROUND
+            self._banned.update(dict.fromkeys(np.flatnonzero(near).tolist(), _BANNED_FOR))
+
+
+def _worth(choice: PushChoice, here: float) -> bool:
+    """Return whether a choice is worth beginning, given the cost of where the object is [s].
+
+    The cost of the way from far away is an estimate: pushes that end neither at the goal nor where
+    much less remains to be done lead to more of them, for ever.
+    """
+    if choice.rest < 0.5 * CONTACT_COST:
+        return choice.travel >= _CORRECTION
+    return choice.travel >= _SHORTEST and choice.rest < here - _PROGRESS

@@ -1,0 +1,166 @@
+"""`explore_until_safe`: pushes chosen for what they do to the risk of the best goal.
+
+After a few random pushes the object is identified, and each further push is the one after which the
+best goal would fall with the lowest probability: a slow push, or a flick if poses are measured
+often enough. It ends when a goal with the wanted overhang is safe.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
+from pushwise.identification.belief import Belief
+from pushwise.identification.free_slide import RARE
+from pushwise.identification.identify import identify
+from pushwise.identification.methods.task import SearchOptions
+from pushwise.identification.next_push import next_push
+from pushwise.physics.push import Push
+from pushwise.planning.edge_poses import Wanted, candidates
+from pushwise.planning.goals import Goal
+from pushwise.planning.stability import Balance
+from pushwise.progress import OnProgress, Progress
+from pushwise.records.record import PushRecord
+from pushwise.sliding.explore import Unexplored, explore, safe_push
+from pushwise.sliding.flick import draw_flicks
+from pushwise.sliding.follow import make_push
+from pushwise.sliding.options import SlideOptions
+from pushwise.typing import Array
+from pushwise.worlds.world import World
+
+__all__ = ["explore_until_safe"]
+
+_FIRST = 2  # random pushes before the first choice
+_MOST = 12  # pushes
+_CANDIDATES = 6  # slow pushes to choose from, and as many flicks
+_MODELS = 32  # of what is believed, for which a flick must be safe
+_POSES = 60  # of the goals that the risk is computed at, the safest ones
+_SAMPLES = 1024  # centres of mass
+
+
+def explore_until_safe(
+    world: World,
+    scene: Unexplored,
+    pose: Array,
+    goal_of: Callable[[Belief, Array], Goal],
+    *,
+    options: SlideOptions,
+    made: Sequence[PushRecord] = (),
+    progress: OnProgress | None = None,
+) -> tuple[PushRecord, ...]:
+    """Push the object of a world until a goal is safe.
+
+    Push k depends only on the seed, on the pushes before it and on the object's pose.
+
+    Args:
+        world: Where the pushes are made.
+        scene: The object and its surroundings.
+        pose: Where the object was first seen [m, m, rad], shape (3,).
+        goal_of: Chooses a goal for what is believed and a pose (3,); raises `PushwiseError` if
+            there is none.
+        options: Overhang, allowed risk and seed.
+        made: Pushes made before.
+        progress: Called after each push, with its record as the result.
+
+    Raises:
+        PushwiseError: If the object falls, or if no goal is safe after the last push; the message
+            says what is missing.
+
+    """
+    seed = options.plan.seed
+    start = explore(
+        world, scene, pose, pushes=_FIRST, seed=seed, made=made[:_FIRST], progress=progress
+    )
+    records = [*start, *made[_FIRST:]]
+    while True:
+        belief = _believed(scene, records, seed)
+        now = records[-1].pose[-1]
+        try:
+            goal_of(belief, now)
+        except PushwiseError as error:
+            why = error
+        else:
+            return tuple(records)
+        if len(records) >= _MOST:
+            raise PushwiseError(
+                f"after {len(records)} pushes, {why} Other ways: less overhang, a larger table, or "
+                "measured forces and poses at 60 Hz."
+            )
+        rng = np.random.default_rng([seed, len(records)])
+        record = _pushed(world, _ranked(belief, scene, records, options, rng))
+        if record.fell:
+            raise SimulationError(
+                f"the object fell off the table during exploration, by push {len(records)}."
+            )
+        records.append(record)
+        if progress is not None:
+            text = f"push {len(records)}"
+            progress(Progress("explore", text, len(records), _MOST, record))
+
+
+def _believed(scene: Unexplored, records: Sequence[PushRecord], seed: int) -> Belief:
+    """Return what the pushes show so far."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PushwiseWarning)  # the final identification repeats them
+        return identify(
+            scene.grid,
+            records,
+            finger=scene.finger,
+            prior=scene.prior,
+            search=SearchOptions(seed=seed),
+        ).belief
+
+
+def _ranked(
+    belief: Belief,
+    scene: Unexplored,
+    records: Sequence[PushRecord],
+    options: SlideOptions,
+    rng: np.random.Generator,
+) -> list[Push]:
+    """Return pushes that are safe, those first that make the best goal safest."""
+    now = records[-1].pose[-1]
+    pushes = [safe_push(rng, scene, now) for _ in range(_CANDIDATES)]
+    last = records[-1]
+    rate = (len(last.t) - 1) / float(last.t[-1] - last.t[0])
+    if rate > RARE and not scene.obstacles:
+        models = belief.models(_MODELS, rng)
+        pushes += draw_flicks(rng, models, now, scene.table, scene.finger, count=_CANDIDATES)
+    poses = _goal_poses(belief, scene, options)
+
+    def risk(after: Belief) -> float:
+        balance = Balance(after, scene.table, samples=_SAMPLES, seed=options.plan.seed)
+        return float(balance.fall_probabilities(poses).min())
+
+    ranked = next_push(belief, pushes, now, risk=risk, rate=rate)
+    return [one.push for one in ranked] or pushes
+
+
+def _goal_poses(belief: Belief, scene: Unexplored, options: SlideOptions) -> Array:
+    """Return poses (p, 3) with the wanted overhang, the safest ones for the most probable model."""
+    at = None if options.grasp_at is None else np.array(options.grasp_at)
+    wanted = Wanted(options.overhang, at, deep=False)
+    found = candidates(scene.grid.outline, scene.table.polygon, wanted, None)
+    narrow = [one.pose for one in found if one.part.width <= options.grasp_width]
+    if not narrow:
+        raise PushwiseError(
+            f"no pose has a part of at most {1e3 * options.grasp_width:.0f} mm width "
+            f"{1e3 * options.overhang:.0f} mm beyond an edge of the table."
+        )
+    poses = np.array(narrow)
+    margins = Balance(Belief.certain(belief.model), scene.table).margins(poses)
+    safest: Array = poses[np.argsort(-margins)[:_POSES]]
+    return safest
+
+
+def _pushed(world: World, pushes: Sequence[Push]) -> PushRecord:
+    """Make the first push for which the finger fits where it starts."""
+    for push in pushes:
+        try:
+            return make_push(world, push)
+        except SimulationError as error:
+            last = error
+    raise last

@@ -1,0 +1,70 @@
+"""`PoseTracker`: where an object is, from noisy observations and the model's prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pushwise.geometry.metric import cell_distance
+from pushwise.geometry.se2 import se2
+from pushwise.physics.push import Push
+from pushwise.physics.simulator import Simulator
+from pushwise.typing import Array
+
+__all__ = ["PoseTracker"]
+
+_MOVING_GAIN = 0.4  # of an observation while the object moves
+_LEAST_GAIN = 0.05  # while it rests: the mean of the last twenty or so
+_SURPRISE = 0.006  # m; an observation further off counts as a motion that was not predicted
+_AT_REST = 1e-3  # m/s, rad/s
+
+
+class PoseTracker:
+    """Predicts the object's motion with the model and corrects it with each observation."""
+
+    def __init__(self, simulator: Simulator, pose: Array) -> None:
+        """Start with an object at rest at an observed pose (3,)."""
+        self._simulator = simulator
+        self.pose = pose.copy()
+        """Estimated pose [m, m, rad], shape (3,)."""
+        self.twist = np.zeros(3)
+        """Estimated twist [m/s, m/s, rad/s], shape (3,)."""
+        self._rested = 1  # observations since the object came to rest
+
+    @property
+    def resting(self) -> bool:
+        """Whether the object is believed to be at rest."""
+        return self._rested > 0
+
+    def update(self, observed: Array, before: Array | None, after: Array | None, dt: float) -> None:
+        """Take in the pose (3,) observed after the finger went from one place (2,) to another."""
+        self._predict(before, after, dt)
+        off = observed - self.pose
+        off[2] = np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi
+        grid = self._simulator.model.grid
+        still = bool(np.abs(self.twist).max() < _AT_REST)
+        if not still or cell_distance(grid, self.pose, self.pose + off) > _SURPRISE:
+            self._rested = 0
+        elif still:
+            self._rested += 1
+        gain = max(1.0 / (self._rested + 1), _LEAST_GAIN) if self._rested else _MOVING_GAIN
+        self.pose = self.pose + gain * off
+
+    def _predict(self, before: Array | None, after: Array | None, dt: float) -> None:
+        """Advance the estimate with the model."""
+        simulator = self._simulator
+        if before is None or after is None:
+            state = simulator.step(simulator.start(self.pose, self.twist), after, dt)
+        else:
+            state = simulator.start(self._clear_of(before), self.twist)
+            state, _ = simulator.run(state, Push([0.0, dt], [before, after]))
+        self.pose, self.twist = state.pose.copy(), state.twist.copy()
+
+    def _clear_of(self, finger: Array) -> Array:
+        """Return the estimated pose (3,), moved out of the finger if noise put it there."""
+        pose = self.pose.copy()
+        (x, y, theta), (finger_x, finger_y) = pose.tolist(), finger.tolist()
+        radius = self._simulator.finger.radius
+        met = self._simulator.prepared.finger_gap(se2(x, y, theta), finger_x, finger_y, radius)
+        if met.gap < 0.0:
+            pose[:2] += met.gap * np.array(met.normal)
+        return pose
