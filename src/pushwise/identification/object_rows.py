@@ -12,7 +12,7 @@ import numpy as np
 
 from pushwise.identification.free_slide import LEAN_DOUBT
 from pushwise.physics.constants import GRAVITY
-from pushwise.physics.prepared import MOMENTS
+from pushwise.physics.prepared import EXTRA, MOMENTS
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pushwise.identification.push_start import Believed
     from pushwise.physics.model import ObjectModel
 
-__all__ = ["fill_object_rows", "mean_friction"]
+__all__ = ["mean_friction", "object_rows"]
 
 
 def mean_friction(model: ObjectModel) -> float:
@@ -28,17 +28,17 @@ def mean_friction(model: ObjectModel) -> float:
     return float(model.mass @ model.friction) / model.total_mass
 
 
-def fill_object_rows(into: Array, problem: Problem, believed: Believed) -> None:
-    """Fill in ``dz / du`` except for the starts and the set-up.
+def object_rows(problem: Problem, believed: Believed) -> Array:
+    """Return ``dz / du``, shape (z, unknowns), with zeros for the starts and the set-up.
 
     Args:
-        into: What to fill, shape (z, unknowns).
         problem: The order of the unknowns, and the prior that they are scaled by.
         believed: Object and finger at u.
 
     """
     model, finger, _, gyration, lean = believed
     n = problem.grid.n_cells
+    into = np.zeros((n + EXTRA, problem.unknowns))
     load = model.friction * model.mass * GRAVITY
     arm = problem.grid.centres - model.centre_of_mass
     square = np.sum(problem.grid.centres**2, axis=1) + problem.grid.cell_size**2 / 6.0
@@ -62,3 +62,4 @@ def fill_object_rows(into: Array, problem: Problem, believed: Believed) -> None:
         row[:n] = -finger.height * (part - share) @ problem.mass_factor
         row[n : 2 * n] = -finger.height * part @ problem.friction_factor
     into[n + MOMENTS + 3, problem.order.lean] = lean * LEAN_DOUBT
+    return into

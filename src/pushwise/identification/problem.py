@@ -31,14 +31,14 @@ from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.free_slide import LEAN, LEAN_DOUBT, TWIST_DOUBT, is_free
 from pushwise.identification.noise import drift_shares, growth_of
-from pushwise.identification.object_rows import fill_object_rows, mean_friction
+from pushwise.identification.object_rows import mean_friction, object_rows
 from pushwise.identification.observations import Fit, Touches, at_samples, mean_force, no_residuals
 from pushwise.identification.prior import FingerHeight, Prior
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
 from pushwise.identification.unknowns import Unknowns
 from pushwise.physics.model import ObjectModel, Physics
-from pushwise.physics.prepared import EXTRA, MOMENTS, START, clock_of
+from pushwise.physics.prepared import MOMENTS, START, clock_of
 from pushwise.physics.push import Finger, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -230,6 +230,7 @@ class Problem:
 
         """
         believed = self.believed(u)
+        rows = object_rows(self, believed)
         parts = []
         for i in range(len(self.records)):
             if i in self.unused:
@@ -237,7 +238,7 @@ class Problem:
                 parts.append(no_residuals(len(self.records[i].t) - 1, forces, self.unknowns))
                 continue
             offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
-            parts.append(self._fit_one(i, believed, offset, start_sigma, jacobian=True))
+            parts.append(self._fit_one(i, believed, offset, start_sigma, rows))
         pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
         gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
         if believed.calibration is not None:
@@ -287,12 +288,12 @@ class Problem:
 
         offset: true minus observed starting pose [m, m, rad], shape (3,), or pose and twist (6,).
         """
-        return self._fit_one(i, believed, offset, np.ones(3), jacobian=False)[0]
+        return self._fit_one(i, believed, offset, np.ones(3), None)[0]
 
     def _fit_one(
-        self, i: int, believed: Believed, offset: Array, start_sigma: Array, *, jacobian: bool
+        self, i: int, believed: Believed, offset: Array, start_sigma: Array, rows: Array | None
     ) -> tuple[Array, Array, Array, Array]:
-        """Return pose residuals and Jacobian, force residuals and Jacobian of one record."""
+        """Return residuals and Jacobian of poses and of forces; without `object_rows` none."""
         record = self.records[i]
         finger, calibration = believed.finger, believed.calibration
         begin = start_of(record, record.called(i), believed, offset, self.physics)
@@ -308,12 +309,11 @@ class Problem:
         force = np.zeros((0, 2))
         if record.force is not None and isinstance(record.push, Push):
             force = (mean_force(track.impulse, track, t) - record.force[1:])[self.steady[i]]
-        if not jacobian:
+        if rows is None:
             return residual, np.zeros((0, 3, 0)), force, np.zeros((0, 2, 0))
         n = self.grid.n_cells
         J = prepared.jacobian(action, track, n, impulse=len(force) > 0)
-        into = np.zeros((n + EXTRA, self.unknowns))
-        fill_object_rows(into, self, believed)
+        into = rows.copy()
         mine = self.order.starts[i]
         scale = self.start_scale(i, start_sigma)
         pose, moving = slice(mine.start, mine.start + 3), slice(mine.start + 3, mine.stop)

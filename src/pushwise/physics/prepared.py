@@ -205,7 +205,7 @@ class PreparedObject:
         found = Jacobian(
             np.empty((steps + 1, 3, size)), np.empty((steps if impulse else 0, 2, size))
         )
-        work = new_jacobian_work(self.body, size)
+        work = new_jacobian_work(self.body, cells, size)
         roll_jacobian(self.body, self.ground, action, track, cells, found.pose, found.impulse, work)
         return found
 

@@ -12,8 +12,9 @@ from pushwise.compilation import compiled, compiled_part
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.adjoint_contact import ForceBar
-from pushwise.physics.kernels.adjoint_step import StateBar, retrace, state_at, step_adjoint
+from pushwise.physics.kernels.adjoint_step import StateBar, step_adjoint
 from pushwise.physics.kernels.load import Body, Ground, WeightBar, load_adjoint
+from pushwise.physics.kernels.retrace import retrace, state_at
 from pushwise.physics.kernels.rollout import Work, changes_support, new_work, rest_load
 from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array, Flags

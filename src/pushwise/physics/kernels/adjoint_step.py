@@ -18,23 +18,24 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled_part, compiled_sum
-from pushwise.geometry.compiled import rotate, se2, unrotate
-from pushwise.physics.constants import GRAVITY, STICTION_SPEED
+from pushwise.geometry.compiled import SE2, rotate, se2, unrotate
+from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.kernels.action import Action
 from pushwise.physics.kernels.adjoint_contact import (
     NO_FINGER,
+    FingerBar,
     ForceBar,
     TwistBar,
     touched_adjoint,
 )
-from pushwise.physics.kernels.contact import JAMMED, SEPARATE, Touch
+from pushwise.physics.kernels.contact import JAMMED, SEPARATE
 from pushwise.physics.kernels.linear import solve
-from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import StepSetup, Work, leans, set_up
-from pushwise.physics.kernels.state import STEADY, State, mid_pose, pose_of
-from pushwise.physics.kernels.step import Energy, StepProblem, energy, stretched
+from pushwise.physics.kernels.load import Body
+from pushwise.physics.kernels.retrace import Retraced
+from pushwise.physics.kernels.rollout import Work, leans
+from pushwise.physics.kernels.state import mid_pose, pose_of
+from pushwise.physics.kernels.step import StepProblem, stretched
 from pushwise.physics.kernels.tilt import tilt_adjoint
-from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
 
 
@@ -68,86 +69,6 @@ class StepBar(NamedTuple):
     fy: float
     before: ForceBar  # mean force of the finger in the step before, through the tilt of the load
     lean: ForceBar  # likewise, shift of the load by inertia
-
-
-class Retraced(NamedTuple):
-    """A step of a track as it was taken."""
-
-    begin: float  # [s]
-    end: float
-    state: State
-    setup: StepSetup
-    touch: Touch
-    energy: Energy  # at the twist found
-
-
-@compiled_part
-def state_at(body: Body, track: Track, k: int) -> State:
-    """Return pose, twist, last force and lean at instant k of a track, as a step starts there."""
-    fx = fy = lean_x = lean_y = 0.0
-    if k > 0:
-        fx = track.impulse[k - 1, 0] / track.span[k - 1]
-        fy = track.impulse[k - 1, 1] / track.span[k - 1]
-        x0, y0 = centre_velocity(body, track, k - 1)
-        x1, y1 = centre_velocity(body, track, k)
-        lean = body.z / (GRAVITY * lean_time(track, k - 1))
-        lean_x = -lean * (x1 - x0)
-        lean_y = -lean * (y1 - y0)
-    return State(
-        x=track.pose[k, 0],
-        y=track.pose[k, 1],
-        th=track.pose[k, 2],
-        vx=track.twist[k, 0],
-        vy=track.twist[k, 1],
-        w=track.twist[k, 2],
-        mode=SEPARATE,
-        first=-1,
-        second=-1,
-        fx=fx,
-        fy=fy,
-        lean_x=lean_x,
-        lean_y=lean_y,
-        trend=STEADY,
-    )
-
-
-@compiled_part
-def centre_velocity(body: Body, track: Track, k: int) -> tuple[float, float]:
-    """Return the velocity of the centre of mass at instant k of a track."""
-    x, y = rotate(se2(0.0, 0.0, track.pose[k, 2]), body.cx, body.cy)
-    w = track.twist[k, 2]
-    return track.twist[k, 0] - w * y, track.twist[k, 1] + w * x
-
-
-@compiled_part
-def lean_time(track: Track, k: int) -> float:
-    """Return the time over which the acceleration in step k counts [s]; see `State`."""
-    if track.mode[k, 0] == SEPARATE:
-        return float(track.t[k + 1] - track.t[k])
-    return float(track.span[k])
-
-
-@compiled_part
-def retrace(
-    body: Body, ground: Ground, action: Action, track: Track, k: int, work: Work
-) -> Retraced:
-    """Describe step k of a track again, with the loads at rest in `work`."""
-    s = state_at(body, track, k)
-    touch = Touch(
-        mode=track.mode[k, 0],
-        first=track.mode[k, 1],
-        second=track.mode[k, 2],
-        vx=track.mid[k, 0],
-        vy=track.mid[k, 1],
-        w=track.mid[k, 2],
-        fx=track.impulse[k, 0],
-        fy=track.impulse[k, 1],
-    )
-    begin = track.t[k]
-    end = track.t[k + 1]
-    setup = set_up(body, ground, action, s, begin, end, track.span[k], work)
-    at = energy(setup.problem, touch.vx, touch.vy, touch.w)
-    return Retraced(begin=begin, end=end, state=s, setup=setup, touch=touch, energy=at)
 
 
 @compiled_sum
@@ -184,8 +105,9 @@ def _friction_adjoint(p: StepProblem, y: TwistBar, w: TwistBar, c_bar: Array) ->
 
 
 @compiled_part
-def _jammed_adjoint(after: StateBar, dt: float) -> StepBar:
+def jammed_adjoint(step: Retraced, after: StateBar) -> StepBar:
     """Carry derivatives back over a step in which the object moves as one with the finger."""
+    dt = step.setup.problem.dt
     x = after.x + after.vx / dt
     y = after.y + after.vy / dt
     return StepBar(
@@ -208,6 +130,110 @@ def _jammed_adjoint(after: StateBar, dt: float) -> StepBar:
     )
 
 
+class MomentumBar(NamedTuple):
+    """Derivatives of a loss carried back as far as the balance of momentum of a step."""
+
+    w: TwistBar  # its multipliers
+    finger: FingerBar  # what the contact adds
+    u: TwistBar  # arriving twist at mid-step, as far as the leaving pose depends on it
+    cm: ForceBar  # centre of mass from the grid origin in the middle and at the end of the step
+    c1: ForceBar
+    th1: float  # angle at the end of the step
+
+
+class FrictionBar(NamedTuple):
+    """Derivatives of a loss in what the friction of a step depends on, except the loads."""
+
+    th: float
+    m: float
+    height: float  # of the finger
+    before: ForceBar  # as in `StepBar`
+    lean: ForceBar
+
+
+@compiled_part
+def momentum_adjoint(body: Body, step: Retraced, after: StateBar, f_bar: ForceBar) -> MomentumBar:
+    """Carry the derivatives in the state after a step, and in its impulse, back to its momentum."""
+    s = step.state
+    touch = step.touch
+    p = step.setup.problem
+    dt = p.dt
+    free = touch.mode == SEPARATE
+    # Centre of mass from the grid origin in the middle and at the end of the step.
+    cmx = p.sx / p.m
+    cmy = p.sy / p.m
+    c1x, c1y = rotate(_end_pose(step), body.cx, body.cy)
+
+    # Leaving twist: v1 = y + omega z x (cm - c1); then the leaving pose.
+    y0_bar = after.vx
+    y1_bar = after.vy
+    y2_bar = after.w - after.vx * (cmy - c1y) + after.vy * (cmx - c1x)
+    cm = ForceBar(x=touch.w * after.vy, y=-touch.w * after.vx)
+    c1 = ForceBar(x=-cm.x, y=-cm.y)
+    th1 = after.th + c1.y * c1x - c1.x * c1y
+    share = 0.5 * dt if free else dt
+    y_bar = TwistBar(x=y0_bar + share * after.x, y=y1_bar + share * after.y, w=y2_bar + share * th1)
+    half = share if free else 0.0
+    u = TwistBar(x=half * after.x, y=half * after.y, w=half * th1)
+
+    # The implicit function: multipliers of momentum, with what the contact adds to them.
+    finger = NO_FINGER
+    if free:
+        wx, wy, ww = solve(step.energy.H, y_bar.x, y_bar.y, y_bar.w)
+        w = TwistBar(x=wx, y=wy, w=ww)
+    else:
+        w, finger = touched_adjoint(body, s, step.setup.drive, dt, touch, step.energy, y_bar, f_bar)
+    return MomentumBar(w=w, finger=finger, u=u, cm=cm, c1=c1, th1=th1)
+
+
+@compiled_part
+def _end_pose(step: Retraced) -> SE2:
+    """Return how the object is turned at the end of a step."""
+    p = step.setup.problem
+    free = step.touch.mode == SEPARATE
+    turn = 0.5 * (step.touch.w + p.uw) if free else step.touch.w
+    return se2(0.0, 0.0, step.state.th + p.dt * turn)
+
+
+@compiled_part
+def friction_adjoint(
+    body: Body,
+    action: Action,
+    step: Retraced,
+    w: TwistBar,
+    work: Work,
+    load_bar: Array,
+    c_bar: Array,
+) -> FrictionBar:
+    """Carry the multipliers of momentum back to what friction depends on; linear in w.
+
+    Adds the derivatives in the friction loads at rest to c_bar (Q,). load_bar (Q,) is work space,
+    zero before and after.
+    """
+    touch = step.touch
+    p = step.setup.problem
+    vx, vy = stretched(p.board, touch.vx, touch.vy)
+    kx, ky = stretched(p.board, w.x, w.y)
+    y = TwistBar(x=vx, y=vy, w=touch.w)
+    k = TwistBar(x=kx, y=ky, w=w.w)
+    zero = ForceBar(x=0.0, y=0.0)
+    if not leans(body, action):
+        th = _friction_adjoint(p, y, k, c_bar)
+        return FrictionBar(th=th, m=0.0, height=0.0, before=zero, lean=zero)
+    th = _friction_adjoint(p, y, k, load_bar)
+    mid = mid_pose(step.state, p.dt)
+    tilt = tilt_adjoint(body, work.c, step.setup.tilt, action.height, mid, load_bar, c_bar)
+    for q in range(load_bar.size):
+        load_bar[q] = 0.0
+    return FrictionBar(
+        th=th + tilt.th,
+        m=tilt.m,
+        height=tilt.height,
+        before=ForceBar(x=tilt.fx, y=tilt.fy),
+        lean=ForceBar(x=tilt.lean_x, y=tilt.lean_y),
+    )
+
+
 @compiled_part
 def step_adjoint(
     body: Body,
@@ -221,102 +247,61 @@ def step_adjoint(
 ) -> StepBar:
     """Carry the derivatives in the state after a step, and in its impulse, back over the step.
 
-    Adds the derivatives in the friction loads at rest to c_bar (Q,). load_bar (Q,) is work space,
-    zero before and after.
+    load_bar, c_bar: as of `friction_adjoint`.
+    """
+    if step.touch.mode == JAMMED:
+        return jammed_adjoint(step, after)
+    momentum = momentum_adjoint(body, step, after, f_bar)
+    friction = friction_adjoint(body, action, step, momentum.w, work, load_bar, c_bar)
+    return combined_adjoint(body, step, after, momentum, friction)
+
+
+@compiled_part
+def combined_adjoint(
+    body: Body, step: Retraced, after: StateBar, momentum: MomentumBar, friction: FrictionBar
+) -> StepBar:
+    """Return the derivatives in all that a step depends on, given those in momentum and friction.
+
+    after: derivatives in the state after the step, which the other two follow from.
     """
     s = step.state
     touch = step.touch
     drive = step.setup.drive
     p = step.setup.problem
     dt = p.dt
-    if touch.mode == JAMMED:
-        return _jammed_adjoint(after, dt)
     m = p.m
-    free = touch.mode == SEPARATE
-    # Centre of mass from the grid origin at the start, the middle and the end of the step.
+    w, finger, u, cm, c1, th1_bar = momentum
     pose0 = pose_of(s)
     mid = mid_pose(s, dt)
     c0x, c0y = rotate(pose0, body.cx, body.cy)
     cmx = p.sx / m
     cmy = p.sy / m
-    turn = 0.5 * (touch.w + p.uw) if free else touch.w
-    pose1 = se2(0.0, 0.0, s.th + dt * turn)
-    c1x, c1y = rotate(pose1, body.cx, body.cy)
-
-    # Leaving twist: v1 = y + omega z x (cm - c1); then the leaving pose.
-    y0_bar = after.vx
-    y1_bar = after.vy
-    y2_bar = after.w - after.vx * (cmy - c1y) + after.vy * (cmx - c1x)
-    cm_bar_x = touch.w * after.vy
-    cm_bar_y = -touch.w * after.vx
-    c1_bar_x = -cm_bar_x
-    c1_bar_y = -cm_bar_y
-    th1_bar = after.th + c1_bar_y * c1x - c1_bar_x * c1y
-    share = 0.5 * dt if free else dt
-    y0_bar += share * after.x
-    y1_bar += share * after.y
-    y2_bar += share * th1_bar
-    u0_bar = share * after.x if free else 0.0
-    u1_bar = share * after.y if free else 0.0
-    u2_bar = share * th1_bar if free else 0.0
-
-    # The implicit function: multipliers of momentum, with what the contact adds to them.
-    y_bar = TwistBar(x=y0_bar, y=y1_bar, w=y2_bar)
-    finger = NO_FINGER
-    if free:
-        wx, wy, ww = solve(step.energy.H, y_bar.x, y_bar.y, y_bar.w)
-        w = TwistBar(x=wx, y=wy, w=ww)
-    else:
-        w, finger = touched_adjoint(body, s, drive, dt, touch, step.energy, y_bar, f_bar)
-    th_bar = finger.th
-    w_bar = finger.w
+    th_bar = finger.th + friction.th
 
     # Momentum: G = M (y - u) - impulse + friction.
-    vx, vy = stretched(p.board, touch.vx, touch.vy)
-    kx, ky = stretched(p.board, w.x, w.y)
-    tilts = leans(body, action)
-    th_bar += _friction_adjoint(
-        p,
-        TwistBar(x=vx, y=vy, w=touch.w),
-        TwistBar(x=kx, y=ky, w=w.w),
-        load_bar if tilts else c_bar,
-    )
-    before = lean = ForceBar(x=0.0, y=0.0)
-    m_bar = height_bar = 0.0
-    if tilts:
-        tilt = tilt_adjoint(body, work.c, step.setup.tilt, action.height, mid, load_bar, c_bar)
-        before = ForceBar(x=tilt.fx, y=tilt.fy)
-        lean = ForceBar(x=tilt.lean_x, y=tilt.lean_y)
-        m_bar = tilt.m
-        height_bar = tilt.height
-        th_bar += tilt.th
-        for q in range(load_bar.size):
-            load_bar[q] = 0.0
     dx = touch.vx - p.ux
     dy = touch.vy - p.uy
     dw = touch.w - p.uw
     kx = dw * w.x + w.w * dx
     ky = dw * w.y + w.w * dy
-    u0_bar += m * w.x - p.sy * w.w
-    u1_bar += m * w.y + p.sx * w.w
-    u2_bar += p.sx * w.y - p.sy * w.x + p.J * w.w
-    m_bar -= w.x * dx + w.y * dy + cmx * ky - cmy * kx
-    cm_bar_x -= m * ky
-    cm_bar_y += m * kx
+    u0_bar = u.x + m * w.x - p.sy * w.w
+    u1_bar = u.y + m * w.y + p.sx * w.w
+    u2_bar = u.w + p.sx * w.y - p.sy * w.x + p.J * w.w
+    m_bar = friction.m - (w.x * dx + w.y * dy + cmx * ky - cmy * kx)
     cell_x, cell_y = rotate(mid, drive.cell_x, drive.cell_y)
     th_bar -= dt * w.w * (cell_x * drive.force_x + cell_y * drive.force_y)
 
     # Arriving twist carried to mid-step: u = v + omega z x (c0 - cm).
-    w_bar += u2_bar - u0_bar * (c0y - cmy) + u1_bar * (c0x - cmx)
+    w_bar = finger.w + u2_bar - u0_bar * (c0y - cmy) + u1_bar * (c0x - cmx)
     c0_bar_x = s.w * u1_bar
     c0_bar_y = -s.w * u0_bar
-    cm_bar_x -= c0_bar_x
-    cm_bar_y -= c0_bar_y
+    cm_bar_x = cm.x - m * ky - c0_bar_x
+    cm_bar_y = cm.y + m * kx - c0_bar_y
     th_bar += cm_bar_y * cmx - cm_bar_x * cmy
     # The centre of mass in the grid frame, through its places at the three instants.
     ax, ay = unrotate(pose0, c0_bar_x, c0_bar_y)
     bx, by = unrotate(mid, cm_bar_x, cm_bar_y)
-    cx, cy = unrotate(pose1, c1_bar_x, c1_bar_y)
+    cx, cy = unrotate(_end_pose(step), c1.x, c1.y)
     # Mid-step is predicted: theta + dt omega / 2, position + dt v / 2.
     state = StateBar(
         x=after.x - finger.yx,
@@ -338,9 +323,9 @@ def step_adjoint(
         by=0.5 * finger.yy + finger.uy / dt,
         radius=finger.radius,
         mu=finger.mu,
-        height=height_bar,
+        height=friction.height,
         fx=dt * (w.x - w.w * cell_y),
         fy=dt * (w.y + w.w * cell_x),
-        before=before,
-        lean=lean,
+        before=friction.before,
+        lean=friction.lean,
     )

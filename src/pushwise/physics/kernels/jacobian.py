@@ -1,9 +1,9 @@
 """Derivatives of every pose of a rollout, for least squares.
 
 Where `adjoint` carries one loss back over all steps, this carries all parameters forward: each
-step's derivatives (from the same `step_adjoint`, once for each number of the state) are chained
-into ``d pose / d z`` at every instant. Planar motion sees the masses only through four moments,
-so z is short:
+step's derivatives (as in `step_adjoint`, for each number of the state) are chained into
+``d pose / d z`` at every instant. Planar motion sees the masses only through four moments, so z is
+short:
 
     z = (c_1 ... c_n, m, cx, cy, J, finger friction, finger radius, finger height, height of the
          centre of mass, x, y, theta, vx, vy, omega, x_1, y_1, ... x_K, y_K)
@@ -22,17 +22,18 @@ from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import rotate, se2
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.action import Action, Place, place_of
-from pushwise.physics.kernels.adjoint_contact import ForceBar
+from pushwise.physics.kernels.adjoint_contact import ForceBar, TwistBar
 from pushwise.physics.kernels.adjoint_step import (
-    Retraced,
+    FrictionBar,
     StateBar,
-    centre_velocity,
-    lean_time,
-    retrace,
-    step_adjoint,
+    combined_adjoint,
+    friction_adjoint,
+    jammed_adjoint,
+    momentum_adjoint,
 )
-from pushwise.physics.kernels.contact import SEPARATE
+from pushwise.physics.kernels.contact import JAMMED, SEPARATE
 from pushwise.physics.kernels.load import Body, Ground
+from pushwise.physics.kernels.retrace import Retraced, centre_velocity, lean_time, retrace
 from pushwise.physics.kernels.rollout import Work, new_work, rest_load
 from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array
@@ -50,18 +51,25 @@ class JacobianWork(NamedTuple):
     forward: Work
     load_bar: Array  # derivatives in the tilted and in the resting friction loads, shape (Q,)
     c_bar: Array
+    # Derivatives in the loads of the cells for each multiplier of momentum alone, shape (n,).
+    by_x: Array
+    by_y: Array
+    by_w: Array
     # Derivatives in z of state, mean force and lean, before and after a step, shape (10, P): with a
     # tilting load a step depends on the force and the acceleration of the one before.
     state: Array
     new: Array
 
 
-def new_jacobian_work(body: Body, parameters: int) -> JacobianWork:
-    """Return work space for a Jacobian in some parameters."""
+def new_jacobian_work(body: Body, n: int, parameters: int) -> JacobianWork:
+    """Return work space for a Jacobian in some parameters, n of them loads."""
     return JacobianWork(
         forward=new_work(body),
         load_bar=np.zeros(body.bx.size),
         c_bar=np.zeros(body.bx.size),
+        by_x=np.zeros(n),
+        by_y=np.zeros(n),
+        by_w=np.zeros(n),
         state=np.zeros((LEAN + 2, parameters)),
         new=np.zeros((LEAN + 2, parameters)),
     )
@@ -89,11 +97,61 @@ def _add_knots(new: Array, row: int, first: int, at: Place, x: float, y: float) 
     new[row, j + 3] += at.share * y
 
 
+ALONG_X = TwistBar(x=1.0, y=0.0, w=0.0)
+ALONG_Y = TwistBar(x=0.0, y=1.0, w=0.0)
+TURNING = TwistBar(x=0.0, y=0.0, w=1.0)
+
+
+class FrictionRows(NamedTuple):
+    """Derivatives of friction for each multiplier of momentum alone: it is linear in them."""
+
+    x: FrictionBar
+    y: FrictionBar
+    w: FrictionBar
+
+
+@compiled_part
+def _friction_row(
+    body: Body, action: Action, step: Retraced, w: TwistBar, by_load: Array, work: JacobianWork
+) -> FrictionBar:
+    """Return the derivatives of friction for multipliers w; those by cell fill by_load (n,)."""
+    c_bar = work.c_bar
+    found = friction_adjoint(body, action, step, w, work.forward, work.load_bar, c_bar)
+    each = c_bar.size // by_load.size
+    for i in range(by_load.size):
+        total = 0.0
+        for q in range(i * each, (i + 1) * each):
+            total += c_bar[q]
+            c_bar[q] = 0.0
+        by_load[i] = total / each
+    return found
+
+
+@compiled_part
+def _friction_for(rows: FrictionRows, w: TwistBar) -> FrictionBar:
+    """Return the derivatives of friction for all three multipliers together."""
+    x, y, z = rows
+    return FrictionBar(
+        th=w.x * x.th + w.y * y.th + w.w * z.th,
+        m=w.x * x.m + w.y * y.m + w.w * z.m,
+        height=w.x * x.height + w.y * y.height + w.w * z.height,
+        before=ForceBar(
+            x=w.x * x.before.x + w.y * y.before.x + w.w * z.before.x,
+            y=w.x * x.before.y + w.y * y.before.y + w.w * z.before.y,
+        ),
+        lean=ForceBar(
+            x=w.x * x.lean.x + w.y * y.lean.x + w.w * z.lean.x,
+            y=w.x * x.lean.y + w.y * y.lean.y + w.w * z.lean.y,
+        ),
+    )
+
+
 @compiled_part
 def _fill_row(
     body: Body,
     action: Action,
     step: Retraced,
+    friction: FrictionRows,
     row: int,
     n: int,
     work: JacobianWork,
@@ -111,8 +169,13 @@ def _fill_row(
         w=1.0 if row == 5 else 0.0,
     )
     f_bar = ForceBar(x=1.0 if row == 6 else 0.0, y=1.0 if row == 7 else 0.0)
-    c_bar = work.c_bar
-    d = step_adjoint(body, action, step, one, f_bar, work.forward, work.load_bar, c_bar)
+    w = TwistBar(x=0.0, y=0.0, w=0.0)
+    if step.touch.mode == JAMMED:
+        d = jammed_adjoint(step, one)
+    else:
+        momentum = momentum_adjoint(body, step, one, f_bar)
+        w = momentum.w
+        d = combined_adjoint(body, step, one, momentum, _friction_for(friction, w))
     state = work.state
     new = work.new
     P = new.shape[1]
@@ -131,10 +194,8 @@ def _fill_row(
     if body.z > 0.0:
         for j in range(P):
             new[row, j] += d.lean.x * state[LEAN, j] + d.lean.y * state[LEAN + 1, j]
-    each = c_bar.size // n
-    for q in range(c_bar.size):
-        new[row, q // each] += c_bar[q] / each
-        c_bar[q] = 0.0
+    for i in range(n):
+        new[row, i] += w.x * work.by_x[i] + w.y * work.by_y[i] + w.w * work.by_w[i]
     new[row, n] += d.m
     new[row, n + 1] += d.cx
     new[row, n + 2] += d.cy
@@ -224,8 +285,13 @@ def roll_jacobian(
                     impulses[k, 1, j] = 0.0
         else:
             step = retrace(body, ground, action, track, k, work.forward)
+            friction = FrictionRows(
+                x=_friction_row(body, action, step, ALONG_X, work.by_x, work),
+                y=_friction_row(body, action, step, ALONG_Y, work.by_y, work),
+                w=_friction_row(body, action, step, TURNING, work.by_w, work),
+            )
             for row in range(rows):
-                _fill_row(body, action, step, row, n, work)
+                _fill_row(body, action, step, friction, row, n, work)
             if body.z > 0.0:
                 _fill_lean(body, track, k, n, work)
             for j in range(P):

@@ -21,7 +21,7 @@ F and a are those of the previous step, so the error is first order in the step.
 
 from typing import NamedTuple
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_part, compiled_sum
 from pushwise.geometry.compiled import SE2, rotate, unrotate
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.load import Body
@@ -75,7 +75,7 @@ class TiltBar(NamedTuple):
     lean_y: float
 
 
-@compiled_part
+@compiled_sum
 def tilt_of(body: Body, c: Array, height: float, s: State, at: SE2) -> Tilt:
     """Return the tilt of loads c (Q,) after the step that led to state s, at a pose.
 
@@ -131,7 +131,7 @@ def tilted(body: Body, c: Array, tilt: Tilt, out: Array) -> None:
         out[q] = c[q] * max(0.0, lean)
 
 
-@compiled_part
+@compiled_sum
 def tilt_adjoint(
     body: Body, c: Array, tilt: Tilt, height: float, at: SE2, out_bar: Array, c_bar: Array
 ) -> TiltBar:
