@@ -18,15 +18,26 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["LEAN", "LEAN_DOUBT", "TWIST_DOUBT", "free_slide", "is_free", "lacks_slide", "lying"]
+__all__ = [
+    "LEAN",
+    "LEAN_DOUBT",
+    "TWIST_DOUBT",
+    "free_slide",
+    "is_flick",
+    "is_free",
+    "lacks_slide",
+    "lying",
+]
 
 LEAN = 0.25  # of the mean height of the cells: half of where the centre of mass is, because
 LEAN_DOUBT = 0.8  # log; not every object shifts its load when it slows down, a soft one hardly
 TWIST_DOUBT = np.array([0.3, 0.3, 3.0])  # m/s, m/s, rad/s: more than samples leave in doubt
 
+FAST = 0.25  # m/s; a finger that speeds up to more than this flicks the object
 APART = 3e-3  # m; a finger farther away than this, noise included, does not touch
 CALM = 0.05  # s after the finger has let go, in which an object may rock
-SHORTEST = 0.015  # m of sliding from which something can be learned
+SHORTEST = 0.015  # m of sliding from which inertia can be learned
+STOPPING = 0.006  # m of sliding, rocking included, that at least shows how strong friction is
 FEWEST = 5  # samples
 RARE = 25.0  # Hz; a slide is over before as many samples are taken at a lower rate
 STILL = 3e-3  # m from where an object comes to rest: no motion that noise could not feign
@@ -41,10 +52,18 @@ def is_free(record: PushRecord) -> bool:
     return isinstance(record.push, ForcePush) and not record.push.force.any()
 
 
+def is_flick(push: Push) -> bool:
+    """Return whether the finger speeds up in a push to a speed at which inertia counts."""
+    speed = np.hypot(*push.velocities.T)
+    return bool(speed.max() > FAST and speed[0] < 0.5 * speed.max())
+
+
 def free_slide(grid: CellGrid, record: PushRecord, radius: float) -> PushRecord | None:
     """Return the longest free slide of a record as a record of its own; None if there is none.
 
-    The finger is apart, and the object lies flat, as far as that was measured.
+    The finger is apart, and the object lies flat, as far as that was measured. The beginning, in
+    which it may rock, is left out, unless the object stops so soon that nothing else is left: then
+    the slide shows little more than that friction is strong, and that the next flick may be faster.
 
     Args:
         grid: The object's cells.
@@ -52,19 +71,21 @@ def free_slide(grid: CellGrid, record: PushRecord, radius: float) -> PushRecord 
         radius: Radius of the finger [m].
 
     """
-    found = _longest(grid, record, radius)
-    if found is None or found.last - found.first < FEWEST or found.way < SHORTEST:
-        return None
-    return _slide(record, found.first, found.last)
+    flicked = isinstance(record.push, Push) and is_flick(record.push)
+    for calm, shortest in ((CALM, SHORTEST), (0.0, STOPPING if flicked else SHORTEST)):
+        found = _longest(grid, record, radius, calm)
+        if found is not None and found.last - found.first >= FEWEST and found.way >= shortest:
+            return _slide(record, found.first, found.last)
+    return None
 
 
 def lacks_slide(grid: CellGrid, record: PushRecord, radius: float) -> str:
     """Return why a flick has no free slide to learn from, as a clause; arguments as above."""
-    found = _longest(grid, record, radius)
+    found = _longest(grid, record, radius, 0.0)
     if found is None:
         return "the object does not slide on after the finger has let go; flick it faster"
     rate = (len(record.t) - 1) / (record.t[-1] - record.t[0])
-    if found.way < SHORTEST and rate > RARE:
+    if found.way < STOPPING and rate > RARE:
         return (
             f"the object slides on for no more than {1e3 * found.way:.0f} mm after it; flick it "
             "faster"
@@ -83,8 +104,11 @@ class _Run(NamedTuple):
     way: float
 
 
-def _longest(grid: CellGrid, record: PushRecord, radius: float) -> _Run | None:
-    """Return the longest free slide of a record, however short; None where nothing moves."""
+def _longest(grid: CellGrid, record: PushRecord, radius: float, calm: float) -> _Run | None:
+    """Return the longest free slide of a record, however short; None where nothing moves.
+
+    calm: time after the finger has let go that is left out [s].
+    """
     if not isinstance(record.push, Push) or record.fell:
         return None
     size = 0.5 * np.sqrt(grid.area)
@@ -94,7 +118,7 @@ def _longest(grid: CellGrid, record: PushRecord, radius: float) -> _Run | None:
         if begin == 0 and not record.twist.any():
             continue  # nothing has set it in motion
         if begin > 0:
-            first = int(np.searchsorted(record.t, record.t[begin] + CALM))
+            first = int(np.searchsorted(record.t, record.t[begin] + calm))
         way = _size_of(record.pose[first:end] - record.pose[end - 1], size)
         moving = np.flatnonzero(way > STILL)
         if len(moving) and (best is None or way[0] > best.way):

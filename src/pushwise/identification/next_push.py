@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.identification.belief import Belief, checked_belief
-from pushwise.identification.free_slide import free_slide
+from pushwise.identification.free_slide import free_slide, is_flick
 from pushwise.identification.noise import whitened
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.problem import Problem
-from pushwise.identification.record_quality import is_flick
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
 from pushwise.records.record import PushRecord

@@ -32,6 +32,7 @@ __all__ = [
     "errors_at",
     "evidence",
     "force_sigma_of",
+    "information_weights",
     "linearize",
     "linearize_with_best_drift",
     "normal_equations",
@@ -48,7 +49,7 @@ FORCE_DRIFT = 0.05  # relative error of a force that no model improves on, as wi
 JITTER = 1.2  # how far a scatter may exceed the jitter and still be that of the sensor
 # Candidates for the model's drift [m]. The smallest is not fitted: engines that obey Coulomb's law
 # to one percent, and real tables, drift by more over 0.2 m; less would fit their quirks.
-DRIFTS = 1e-3 * 2.0 ** np.arange(0, 6)
+DRIFTS = 5e-4 * 2.0 ** np.arange(0, 7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Refined:
     weight: Array
     """How much each sample counted, about 1 for one that fits, shape (samples,)."""
     information: Array
-    """Hessian of the objective, prior included, shape (unknowns, unknowns)."""
+    """Inverse of the covariance of the unknowns, prior included, shape (unknowns, unknowns)."""
     evidence: float
     """Log probability of the observations, all unknowns integrated out."""
     left_out: frozenset[int] = frozenset()
@@ -119,16 +120,11 @@ def normal_equations(
     Poses, forces, contacts and a stated centre of mass are taken together; shapes are
     (unknowns, unknowns) and (unknowns,).
     """
-    scaled, J, logs = whitened(problem.shares, fit.growth, fit.residual, fit.jacobian, errors)
+    terms, logs = _terms(problem, u, fit, errors, force_sigma)
     H = np.eye(len(u))
     g = u.copy()
     value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
-    for r, jacobian in (
-        (scaled, J),
-        (fit.force_residual / force_sigma, limit_slope(fit.force_jacobian / force_sigma)),
-        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
-        centre_off(problem, u),
-    ):
+    for r, jacobian in terms:
         weight = weights(r)
         root = np.sqrt(weight)[:, None]
         rows = (root[..., None] * jacobian).reshape(-1, len(u))
@@ -138,6 +134,36 @@ def normal_equations(
             np.sum((root * r) ** 2)
         )
     return H, g, value
+
+
+def _terms(
+    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+) -> tuple[list[tuple[Array, Array]], float]:
+    """Return all scaled residuals (k, d) with their Jacobians, and the logs of `whitened`."""
+    scaled, J, logs = whitened(problem.shares, fit.growth, fit.residual, fit.jacobian, errors)
+    terms = [
+        (scaled, J),
+        (fit.force_residual / force_sigma, limit_slope(fit.force_jacobian / force_sigma)),
+        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
+        centre_off(problem, u),
+    ]
+    return terms, logs
+
+
+def information_of(
+    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+) -> Array:
+    """Return the inverse of the covariance of the unknowns, shape (unknowns, unknowns).
+
+    It is smaller than the Hessian of Gauss-Newton, whose weights leave out how they change: a
+    sample contains the Fisher information of Student's t, or less where it is an outlier.
+    """
+    H = np.eye(len(u))
+    for r, jacobian in _terms(problem, u, fit, errors, force_sigma)[0]:
+        root = np.sqrt(information_weights(r))
+        rows = (root[:, None, None] * jacobian).reshape(-1, len(u))
+        H += rows.T @ rows
+    return H
 
 
 def evidence(H: Array, g: Array, value: float) -> float:
@@ -158,11 +184,19 @@ def weights(scaled: Array) -> Array:
     return weight
 
 
+def information_weights(scaled: Array) -> Array:
+    """Return how much each sample says, shape (samples,), from innovations (samples, k)."""
+    total = DEGREES + scaled.shape[1]
+    least: Array = np.minimum(weights(scaled), total / (total + 2.0))
+    return least
+
+
 def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Return the quadratic approximation at u, given the simulated pushes there."""
     H, g, value = normal_equations(problem, u, fit, errors, force_sigma)
     weight = weights(whitened(problem.shares, fit.growth, fit.residual, None, errors)[0])
-    return Refined(u, fit, errors, weight, H, evidence(H, g, value), problem.left_out)
+    information = information_of(problem, u, fit, errors, force_sigma)
+    return Refined(u, fit, errors, weight, information, evidence(H, g, value), problem.left_out)
 
 
 def linearize_with_best_drift(problem: Problem, u: Array, noise: StatedNoise) -> Refined:

@@ -1,7 +1,7 @@
 """What is known of the object after the pushes, and how well.
 
 The posterior is Gaussian in the unknowns u of `Problem` (logs of masses and frictions, in standard
-deviations of the prior), with the Hessian of the fit as its information matrix. The uncertainty of
+deviations of the prior), with the information matrix of the fit. The uncertainty of
 other quantities follows from their derivatives, or from samples.
 """
 
@@ -16,7 +16,7 @@ from pushwise.identification.objective import (
     Refined,
     centre_by_log_mass,
     centre_off,
-    weights,
+    information_weights,
 )
 from pushwise.identification.problem import Problem
 from pushwise.physics.constants import GRAVITY
@@ -55,7 +55,9 @@ class Posterior:
     def _believed(self) -> Array:
         """Root of the information before the pushes: the identity plus any stated centre."""
         off, J = centre_off(self.problem, self.refined.u)
-        rows = (np.sqrt(weights(off))[:, None, None] * J).reshape(-1, self.problem.unknowns)
+        rows = (np.sqrt(information_weights(off))[:, None, None] * J).reshape(
+            -1, self.problem.unknowns
+        )
         return np.asarray(np.linalg.cholesky(np.eye(self.problem.unknowns) + rows.T @ rows))
 
     def _log_std(self, rows: Array) -> tuple[Array, Array]:

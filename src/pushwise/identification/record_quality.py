@@ -14,20 +14,19 @@ import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import nearest_feature
-from pushwise.identification.free_slide import lacks_slide
+from pushwise.identification.free_slide import is_flick, lacks_slide
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["check_moved", "contradicts", "flaw_of", "is_flick", "jumps", "steady_samples"]
+__all__ = ["check_moved", "contradicts", "flaw_of", "jumps", "steady_samples"]
 
 
 MOVED = 2e-3  # m; anything less is no motion
 MISSED = 0.02  # m; a finger that stays this far away touched nothing
 STRIDE = 5e-3  # m of the finger's path between places at which its distance is looked at
 JUMP = 0.2  # of the greatest force: one that changes more from sample to sample is an impact
-FAST = 0.3  # m/s; a finger that speeds up to more than this flicks the object
 FEW = 4  # samples; in shorter records each sample counts as much as a whole push
 OUTLIER = 0.3  # mean weight below which a push known by few poses contradicts the others
 MANY = 0.15  # of a trajectory's samples: if more than this do not fit, it is no accident
@@ -77,12 +76,6 @@ def flaw_of(grid: CellGrid, record: PushRecord, finger: Finger, name: str) -> st
                 "in another frame, or did the object start in motion?"
             )
     return ""
-
-
-def is_flick(push: Push) -> bool:
-    """Return whether the finger speeds up in a push to a speed at which inertia counts."""
-    speed = np.hypot(*push.velocities.T)
-    return bool(speed.max() > FAST and speed[0] < 0.5 * speed.max())
 
 
 def check_moved(grid: CellGrid, records: Sequence[PushRecord]) -> None:
