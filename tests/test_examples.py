@@ -34,7 +34,7 @@ def test_five_pushes(tmp_path: Path) -> None:
     for top in (0.0, 0.31, 0.62):
         mark = red[(red[:, 1] > top) & (red[:, 1] < top + 0.31)]
         assert len(mark) > 42  # with an ellipse around it
-        assert np.ptp(mark, axis=0).max() < 0.08 and mark[:, 0].mean() < 0.35  # near the head
+        assert np.ptp(mark, axis=0).max() < 0.07 and mark[:, 0].mean() < 0.35  # near the head
     heaviest = yellow[yellow[:, 0] < 0.5]  # the others are of the colour bars
     assert len(heaviest) > 1000 and heaviest[:, 0].max() < red[:, 0].min()
 

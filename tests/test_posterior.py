@@ -75,13 +75,14 @@ def test_errors_grow_near_a_point_of_balance() -> None:
 def test_the_posterior_knows_which_directions_it_knows() -> None:
     """Order the spectrum, narrow the prior everywhere, and draw centres that agree with it."""
     thing, records = pushed("box", 3)
-    posterior = pw.identify(thing.grid, records[:5]).posterior
+    found = pw.identify(thing.grid, records[:5])
+    posterior = found.posterior
     spectrum = posterior.spectrum
     assert (np.diff(spectrum) <= 1e-9).all()
     assert 3 <= posterior.determined <= thing.grid.n_cells + 4
     n = thing.grid.n_cells
     assert np.linalg.eigvalsh(posterior.covariance[: 2 * n, : 2 * n]).max() <= 1.0 + 1e-9
-    drawn = posterior.centres_of_mass(4000, np.random.default_rng(0))
+    drawn = found.belief.centres_of_mass(40_000, np.random.default_rng(0))
     size = np.trace(posterior.centre_of_mass_covariance)
     np.testing.assert_allclose(
         np.cov(drawn.T), posterior.centre_of_mass_covariance, atol=0.1 * size

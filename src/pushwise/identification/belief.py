@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Belief", "CentreError", "centre_error", "checked_belief"]
 
+# Of freedom of the errors of the centre of mass, which decide whether an object falls. Chosen with
+# falls in MuJoCo in view: with Gaussian errors 2 to 3 % of objects fell where 1 % was predicted.
+CENTRE_DEGREES = 6.0
+
 
 class CentreError(NamedTuple):
     """Standard errors of a centre of mass: given in the same way everywhere."""
@@ -118,15 +122,19 @@ class Belief:
     def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
         """Draw centres of mass [m] in the grid frame, shape (count, 2).
 
-        A certain or assumed model yields one row, its own. Without a posterior, draws outside the
-        object's convex hull are impossible and rejected; if most are, there are fewer rows.
+        They have a distribution of their own, not that of the masses of `models`: pushes determine
+        the centroid, and log-normal cells drawn one by one would scatter it by half as much again.
+        It is Student's t, with the covariance of the centre of mass: no model is exact, and large
+        errors are less rare than in a Gaussian. Draws outside the object's convex hull are
+        impossible and rejected; if most are, there are fewer rows. A certain or assumed model
+        yields one row, its own.
         """
-        if self.posterior is not None:
-            return self.posterior.centres_of_mass(count, rng)
         if self.centre_covariance is None:
             return self.centre_of_mass[None].copy()
         root = np.linalg.cholesky(self.centre_covariance)
-        drawn = self.centre_of_mass + rng.standard_normal((16 * count, 2)) @ root.T
+        more = 16 * count
+        stretch = np.sqrt((CENTRE_DEGREES - 2.0) / rng.chisquare(CENTRE_DEGREES, (more, 1)))
+        drawn = self.centre_of_mass + stretch * rng.standard_normal((more, 2)) @ root.T
         inside: Array = drawn[contains(_hull(self.model), drawn)][:count]
         if not len(inside):
             raise PushwiseError(

@@ -191,17 +191,6 @@ class Posterior:
             friction = np.minimum(friction, prior.max_friction)
         return mass, friction
 
-    def centres_of_mass(self, count: int, rng: np.random.Generator) -> Array:
-        """Draw centres of mass [m] in the grid frame, shape (count, 2).
-
-        They come from their own Gaussian, not from `samples`: pushes determine the centroid, and
-        log-normal cells drawn one by one would scatter it by half as much again.
-        """
-        centre = self.problem.model(self.refined.u).centre_of_mass
-        root = np.linalg.cholesky(self.centre_of_mass_covariance)
-        centres: Array = centre + rng.standard_normal((count, 2)) @ root.T
-        return centres
-
     @property
     def load(self) -> Array:
         """Friction load of each cell [N], shape (n,)."""
