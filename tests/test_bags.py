@@ -117,7 +117,7 @@ def test_a_bag_becomes_the_model_it_was_recorded_of(
     known = pw.identify(thing.grid, log, finger=FINGER, prior=EVEN)
     off = known.model.centre_of_mass - thing.model.centre_of_mass
     assert np.hypot(*thing.model.centre_of_mass) > 0.02
-    assert np.hypot(*off) < 0.003
+    assert np.hypot(*off) < 0.004
     assert off @ np.linalg.solve(known.posterior.centre_of_mass_covariance, off) < 9.2  # 99 %
     # Slow pushes with forces tell weight times friction; mass alone they do not.
     load = float(thing.model.mass @ thing.model.friction)

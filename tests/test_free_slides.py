@@ -113,7 +113,7 @@ def test_flicks_find_the_centre_of_mass_of_uneven_friction(
         best = pw.next_push(found.belief, flicks)[0].push
         records.append(measured(thing.model, best, rng, load=load))
     assert doubts[-1] < 0.5 * doubts[0]
-    assert doubts[-1] < 0.01
+    assert doubts[-1] < 0.02
 
 
 def test_a_flick_that_tells_nothing_says_why() -> None:
@@ -134,7 +134,7 @@ def test_the_next_push_may_be_a_flick() -> None:
     slow = [pw.Push.line((-0.011, y), (0.1, 0.0), 1.0) for y in (0.015, 0.045)]
     records = [measured(MODEL, push, rng, rate=10.0) for push in slow]
     found = pw.identify(BOX, records, prior=pw.Prior(friction_spread=0.5))
-    fast = flick(-0.011, 0.02, 0.0)
+    fast = flick(-0.011, 0.02, 0.0, speed=1.0)
     ranked = pw.next_push(found.belief, [slow[0], fast])
     assert ranked[0].push is fast and ranked[0].centre_std < 0.9 * ranked[1].centre_std
     table = pw.Table.rectangle(0.3, 0.3)
