@@ -58,7 +58,7 @@ class SlideCommand:
     world: WorldOption = WorldName.MUJOCO
     explore: Annotated[
         str,
-        typer.Option(help="Pushes to learn from: a number of random ones, or auto: until safe."),
+        typer.Option(help="Pushes to learn from: auto, until a goal is safe, or N random ones."),
     ] = str(SlideOptions.explore)
     table: Annotated[
         str, typer.Option(help="Width x depth in metres, or a JSON file: corners [\\[x, y], ...].")

@@ -44,9 +44,10 @@ from pushwise.worlds.simulated import SimulatedWorld
 
 __all__ = ["VARIANTS", "report", "rows_of", "run", "settings_of"]
 
+_PAPERS = SlideOptions(explore=5)  # random pushes
 VARIANTS = {
-    "identified": (SlideOptions(), Prior()),
-    "unlimited": (SlideOptions(), Prior(friction_spread=None, max_friction=None)),
+    "identified": (_PAPERS, Prior()),
+    "unlimited": (_PAPERS, Prior(friction_spread=None, max_friction=None)),
     "even": (SlideOptions(explore=0), Prior()),
 }
 """Options and prior of each variant."""

@@ -20,9 +20,10 @@ __all__ = ["SlideOptions"]
 class SlideOptions:
     """Options of `slide`."""
 
-    explore: int | Literal["auto"] = 5
-    """Number of exploring pushes, random ones as in the paper; with none, uniform mass and friction
-    are assumed. "auto" chooses pushes until a goal is safe."""
+    explore: int | Literal["auto"] = "auto"
+    """How the object is explored: "auto" chooses pushes, slow ones and flicks, until a goal is safe.
+    A number is that of random pushes, as in the paper; with none, uniform mass and friction are
+    assumed."""
     overhang: float = OVERHANG
     """How far a part must extend beyond the table's edge at the goal [m]."""
     grasp_width: float = GRASP_WIDTH

@@ -29,7 +29,8 @@ __all__ = ["CAMERA", "WORLDS", "random_pose", "random_world", "scene_world"]
 WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 """The worlds an object can be put in, and their classes."""
 
-CAMERA = Sensing(Noise(position=1e-3, angle=5e-3), rate=10.0, forces=False)
+# At the rate of most cameras, flicks can be learned from.
+CAMERA = Sensing(Noise(position=1e-3, angle=5e-3), rate=30.0, forces=False)
 """A camera that tracks the object: 1 mm, 5 mrad, 10 Hz, no forces."""
 _MARGIN = 0.06  # m from the object to the table's edge at the start
 _TRIES = 1000
