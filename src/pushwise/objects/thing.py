@@ -14,6 +14,7 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.objects.camera import Camera, Surface
 from pushwise.objects.drawings import DRAWINGS, ObjectDrawing
+from pushwise.objects.shapes import SHAPES
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.lattice import coverage, lattice_over
@@ -22,10 +23,13 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Part", "Thing", "load", "names", "scene_points"]
+__all__ = ["Part", "Thing", "load", "names", "scene_points", "shapes"]
 
 names: tuple[str, ...] = tuple(DRAWINGS)
-"""Names of the objects that `load` knows."""
+"""Names of the paper's nine objects."""
+
+shapes: tuple[str, ...] = tuple(SHAPES)
+"""Names of further shapes, which are harder to push."""
 
 # `Thing.sample` multiplies or divides the drawn values by up to these factors. The paper's
 # simulated part masses differ by factors of 1.1 to 1.9 within one object.
@@ -35,6 +39,7 @@ _FRICTION_FACTOR = 1.4
 # one material differ by up to 8 % each way, a standard deviation of 5 %.
 _UNEVEN_FACTOR = 3.0**0.5
 _EVEN_FACTOR = 1.08
+_SOLID = 0.25  # share of a cell that parts must cover; the others are in a hole
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,25 +179,29 @@ def scene_points(
 
 
 def load(name: str, cell_size: float | None = None) -> Thing:
-    """Return one of the paper's objects at life size.
+    """Return one of the paper's objects at life size, or one of some harder shapes.
 
     Args:
-        name: One of `names`.
+        name: One of `names` or `shapes`.
         cell_size: Side of a cell [m]; by default one that gives 28 to 127 cells, as in the paper
             (88 for the hammer).
 
     """
-    if name not in DRAWINGS:
-        raise PushwiseError(f"there is no object {name!r}; valid names are {', '.join(names)}.")
-    drawing = DRAWINGS[name]
+    drawing = DRAWINGS.get(name) or SHAPES.get(name)
+    if drawing is None:
+        valid = ", ".join((*names, *shapes))
+        raise PushwiseError(f"there is no object {name!r}; valid names are {valid}.")
     if cell_size is None:
         cell_size = drawing.cell_size
     parts = _centred_parts(drawing)
     outline = _union(polygon for part in parts for polygon in part.polygons)
     flat = CellGrid.from_outline(outline, cell_size=positive_number("cell_size", cell_size))
     covered = _covered(parts, flat)
+    solid = covered.sum(axis=0) > _SOLID
+    covered = covered[:, solid]
     heights = np.array([part.height for part in parts]) @ covered / covered.sum(axis=0)
-    return Thing(name, parts, CellGrid(flat.centres, flat.cell_size, heights, flat.outline))
+    grid = CellGrid(flat.centres[solid], flat.cell_size, heights, flat.outline)
+    return Thing(name, parts, grid)
 
 
 def _centred_parts(drawing: ObjectDrawing) -> tuple[Part, ...]:
@@ -218,7 +227,7 @@ def _union(polygons: Iterable[Array]) -> Array:
     """Return the outline [m], shape (k, 2), of polygons that share edges.
 
     Shared edges, which run in opposite directions in the two polygons, cancel; the rest is one
-    loop.
+    loop, or several, of which the outermost is the outline and the others are holes.
     """
     edges: dict[tuple[float, float], set[tuple[float, float]]] = {}
     for polygon in polygons:

@@ -21,9 +21,9 @@ class SlideOptions:
     """Options of `slide`."""
 
     explore: int | Literal["auto"] = "auto"
-    """How the object is explored: "auto" chooses pushes, slow ones and flicks, until a goal is safe.
-    A number is that of random pushes, as in the paper; with none, uniform mass and friction are
-    assumed."""
+    """How the object is explored: "auto" chooses pushes, slow ones and flicks, until a goal is
+    safe. A number is that of random pushes, as in the paper; with none, uniform mass and friction
+    are assumed."""
     overhang: float = OVERHANG
     """How far a part must extend beyond the table's edge at the goal [m]."""
     grasp_width: float = GRASP_WIDTH

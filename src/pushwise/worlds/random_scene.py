@@ -31,7 +31,8 @@ WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 
 # At the rate of most cameras, flicks can be learned from.
 CAMERA = Sensing(Noise(position=1e-3, angle=5e-3), rate=30.0, forces=False)
-"""A camera that tracks the object: 1 mm, 5 mrad, 10 Hz, no forces."""
+"""A camera that tracks the object: 1 mm, 5 mrad, 30 Hz, no forces."""
+_NAMED = (*objects.names, *objects.shapes)
 _MARGIN = 0.06  # m from the object to the table's edge at the start
 _TRIES = 1000
 _LOPSIDED = 2.5  # how many times heavier one end of a scanned object is than its middle
@@ -47,9 +48,9 @@ def random_world(
     the others are bystanders.
 
     Args:
-        what: One of the nine objects, or the path of a scan, of a grid or of a file that
-            `pushwise scan` reads: each gets a random mass and friction distribution. The path of
-            a model: it keeps its own. The path of a scene, with `number`.
+        what: One of the nine objects or of the other shapes, or the path of a scan, of a grid or
+            of a file that `pushwise scan` reads: each gets a random mass and friction distribution.
+            The path of a model: it keeps its own. The path of a scene, with `number`.
         table: The table.
         world: Name of the world, one of `WORLDS`.
         seed: Random seed of the mass and friction, the pose and the noise.
@@ -79,7 +80,7 @@ def random_world(
 
 def _scene(what: str) -> Scene | None:
     """Return the scene in a file, if it holds one."""
-    if what in objects.names or not what.lower().endswith(".json") or not Path(what).exists():
+    if what in _NAMED or not what.lower().endswith(".json") or not Path(what).exists():
         return None
     known = read_object(what)
     return known if isinstance(known, Scene) else None
@@ -122,12 +123,12 @@ def scene_world(scene: Scene, number: int, table: Table, *, seed: int = 0) -> Mu
 
 def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
     """Return the object with its hidden mass and friction."""
-    if what in objects.names:
+    if what in _NAMED:
         return objects.load(what).sample(rng)
     path = Path(what)
     if not path.exists():
         raise PushwiseError(
-            f"{what} is neither a file nor an object; the objects are {', '.join(objects.names)}."
+            f"{what} is neither a file nor an object; the objects are {', '.join(_NAMED)}."
         )
     if path.suffix.lower() in IMAGES:
         raise PushwiseError(
@@ -143,14 +144,18 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
 
 
 def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
-    """Return an object of this shape that is heavier at one end and has uniform friction."""
+    """Return an object of this shape that is heavier at one end, with friction in two parts."""
     if grid.n_cells < 2:
         raise PushwiseError("the grid has one cell; give it at least two with a smaller cell_size.")
     angle = rng.uniform(-np.pi, np.pi)
     along = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)]
     mass = _LOPSIDED ** (along / np.abs(along).max())
     total = rng.uniform(0.2, 1.0)
-    return ObjectModel(grid, total * mass / mass.sum(), rng.uniform(*_FRICTION))
+    # One half rubs more than the other, by up to a factor of 3, as in `Thing.sample`.
+    angle, ratio = rng.uniform(-np.pi, np.pi), 3.0 ** (0.5 * rng.uniform(-1.0, 1.0))
+    side = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)] > 0.0
+    friction = rng.uniform(*_FRICTION) * np.where(side, ratio, 1.0 / ratio)
+    return ObjectModel(grid, total * mass / mass.sum(), friction)
 
 
 def random_pose(rng: np.random.Generator, outline: Array, table: Table) -> Array:
