@@ -291,3 +291,22 @@ def among(asked: AmongCommand) -> None:
     from pushwise.experiments.among import run
 
     typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReachCommand(SweepCommand):
+    """What `experiment reach` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows and the table.")]
+    trials: Annotated[int, typer.Option(help="Trials per object.")] = 16
+
+
+@_command
+def reach(asked: ReachCommand) -> None:
+    """Slide objects as far over the edge as the risk allows, with what each model knows.
+
+    Example: pushwise experiment reach -o results/reach
+    """
+    from pushwise.experiments.reach import run
+
+    typer.echo(run(asked.sweep(asked.output), trials=asked.trials))

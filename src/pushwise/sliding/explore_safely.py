@@ -2,7 +2,9 @@
 
 After a few random pushes the object is identified, and each further push is the one after which the
 best goal would fall with the lowest probability: a slow push, or a flick if poses are measured
-often enough. It ends when a goal with the wanted overhang is safe.
+often enough. It ends when a goal with the wanted overhang is safe. Where as much overhang as
+possible is wanted, pushes are chosen for the centre of mass, until the object may go nearly as far
+as if its most probable model were certain.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ _CANDIDATES = 6  # slow pushes to choose from, and as many flicks
 _MODELS = 32  # of what is believed, for which a flick must be safe
 _POSES = 60  # of the goals that the risk is computed at, the safest ones
 _SAMPLES = 1024  # centres of mass
+_NEARLY = 0.9  # of the overhang that a certain model would allow
 
 
 def explore_until_safe(
@@ -79,16 +82,17 @@ def explore_until_safe(
         belief = _believed(scene, records, seed)
         now = records[-1].pose[-1]
         try:
-            goal_of(belief, now)
+            goal = goal_of(belief, now)
         except PushwiseError as error:
-            why = error
+            if len(records) >= _MOST:
+                raise PushwiseError(
+                    f"after {len(records)} pushes, {error} Other ways: less overhang, a larger "
+                    "table, or measured forces and poses at 60 Hz."
+                ) from None
         else:
-            return tuple(records)
-        if len(records) >= _MOST:
-            raise PushwiseError(
-                f"after {len(records)} pushes, {why} Other ways: less overhang, a larger table, or "
-                "measured forces and poses at 60 Hz."
-            )
+            enough = options.prefer == "safety" or len(records) >= _MOST
+            if enough or goal.overhang >= _NEARLY * goal_of(_certain(belief), now).overhang:
+                return tuple(records)
         rng = np.random.default_rng([seed, len(records)])
         record = _pushed(world, _ranked(belief, scene, records, options, rng))
         if record.fell:
@@ -99,6 +103,11 @@ def explore_until_safe(
         if progress is not None:
             text = f"push {len(records)}"
             progress(Progress("explore", text, len(records), _MOST, record))
+
+
+def _certain(belief: Belief) -> Belief:
+    """Return a belief that takes the most probable model as certain."""
+    return Belief.certain(belief.model, belief.finger)
 
 
 def _believed(scene: Unexplored, records: Sequence[PushRecord], seed: int) -> Belief:
@@ -129,13 +138,14 @@ def _ranked(
     if rate > RARE and not scene.obstacles:
         models = belief.models(_MODELS, rng)
         pushes += draw_flicks(rng, models, now, scene.table, scene.finger, count=_CANDIDATES)
-    poses = _goal_poses(belief, scene, options)
+    safest = options.prefer == "safety"
+    poses = _goal_poses(belief, scene, options) if safest else np.zeros((0, 3))
 
     def risk(after: Belief) -> float:
         balance = Balance(after, scene.table, samples=_SAMPLES, seed=options.plan.seed)
         return float(balance.fall_probabilities(poses).min())
 
-    ranked = next_push(belief, pushes, now, risk=risk, rate=rate)
+    ranked = next_push(belief, pushes, now, risk=risk if safest else None, rate=rate)
     return [one.push for one in ranked] or pushes
 
 
