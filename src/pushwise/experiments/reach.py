@@ -130,8 +130,8 @@ def report(rows: list[Row], folder: Path) -> str:
     )
     title = (
         "As far over the edge as a predicted fall probability of 1 % allows, in MuJoCo, with "
-        "uneven friction. Means; the object is slid there with the identified model, and whether it would "
-        "fall at the goals of the others follows from statics."
+        "uneven friction. Means; the object is slid there with the identified model, and whether "
+        "it would fall at the goals of the others follows from statics."
     )
     table = f"{title}\n\n{markdown(columns, lines)}"
     write_text(folder / "table.md", table + "\n")
