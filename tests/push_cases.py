@@ -69,8 +69,8 @@ def hammer_batch() -> tuple[PushScene, PushInputs]:
     knots = np.array([(-0.05, -0.09), (-0.05, -0.03)]) + 3e-3 * rng.normal(size=(64, 1, 2))
     shared = model.mass, model.friction, np.array(0.3), np.zeros(3), np.zeros(3)
     scene = PushScene(model.grid, (0.0, 0.5))
-    repeated = [np.repeat(x[None], 64, axis=0) for x in shared]
-    return scene, PushInputs(*repeated, knots)
+    mass, friction, finger, pose, twist = (np.repeat(x[None], 64, axis=0) for x in shared)
+    return scene, PushInputs(mass, friction, finger, pose, twist, knots)
 
 
 def best_time(call: Callable[[int], object]) -> float:
