@@ -125,6 +125,6 @@ def _shares(simulators: Sequence[Simulator], cores: int) -> list[_Share]:
     for key, simulator in known.items():
         of = np.flatnonzero(which == key)
         # More parts than cores: some states take longer than others.
-        count = 1 if cores == 1 else min(4 * cores, max(len(of) // _LEAST, 1))
+        count = 1 if cores == 1 else min(1 * cores, max(len(of) // _LEAST, 1))
         found += [_Share(simulator, part) for part in np.array_split(of, count)]
     return found
