@@ -57,7 +57,7 @@ def test_spaces_are_those_of_gym_pusht() -> None:
     assert env.action_space == gymnasium.spaces.Box(0, 512, (2,), np.float32)
     high = np.array([512, 512, 512, 512, 2 * np.pi])
     assert env.observation_space == gymnasium.spaces.Box(np.zeros(5), high, dtype=np.float64)
-    corners = PushTEnv("environment_state_agent_pos").observation_space
+    corners: Any = PushTEnv("environment_state_agent_pos").observation_space
     assert {key: box.shape for key, box in corners.items()} == {
         "environment_state": (16,),
         "agent_pos": (2,),

@@ -25,8 +25,12 @@ __all__ = ["ArenaState", "PushTEnv", "PushTVectorEnv", "SlideEnv", "t_model"]
 
 register(
     "pushwise/PushT-v1",
-    entry_point=PushTEnv,
-    vector_entry_point=PushTVectorEnv,
+    entry_point="pushwise.envs.push_t:PushTEnv",
+    vector_entry_point="pushwise.envs.push_t_vector:PushTVectorEnv",
     max_episode_steps=TIME_LIMIT,
 )
-register("pushwise/Slide-v1", entry_point=SlideEnv, max_episode_steps=TIME_LIMIT)
+register(
+    "pushwise/Slide-v1",
+    entry_point="pushwise.envs.slide:SlideEnv",
+    max_episode_steps=TIME_LIMIT,
+)

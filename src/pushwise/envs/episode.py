@@ -28,7 +28,7 @@ from pushwise.physics.simulator import Simulator
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["OPTIONS", "Episode", "Pushed", "Vary", "episode_of", "pushed_object"]
+__all__ = ["OPTIONS", "Episode", "PushedObject", "Vary", "episode_of", "pushed_object"]
 
 OPTIONS = ("reset_to_state", "goal_pose", "model", "mass", "friction", "outline", "finger")
 """The keys of `reset(options=...)`."""
@@ -44,7 +44,7 @@ Vary = Callable[[np.random.Generator], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Pushed:
+class PushedObject:
     """An object that is pushed, and by which agent."""
 
     simulator: Simulator
@@ -59,7 +59,7 @@ class Pushed:
 class Episode:
     """How an episode starts."""
 
-    pushed: Pushed
+    pushed: PushedObject
     """The object."""
     agent: Array
     """Where the agent starts [px], shape (2,)."""
@@ -73,7 +73,7 @@ class Episode:
 
 def pushed_object(
     model: ObjectModel | str | Path | None = None, finger: Finger | None = None
-) -> Pushed:
+) -> PushedObject:
     """Return an object for Push-T.
 
     Args:
@@ -86,17 +86,17 @@ def pushed_object(
     shape = t_model() if model is None else model
     simulator = Simulator(shape, finger=finger or AGENT, physics=_PHYSICS)
     if shape.grid.outline.shape == _T_OUTLINE.shape and (shape.grid.outline == _T_OUTLINE).all():
-        return Pushed(simulator, T_PARTS, T_KEYPOINTS)
+        return PushedObject(simulator, T_PARTS, T_KEYPOINTS)
     outline = shape.grid.outline
     closed = np.concatenate([outline, outline[:1]])
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
     at = along[-1] * np.arange(_KEYPOINTS) / _KEYPOINTS
     points = np.column_stack([np.interp(at, along, axis) for axis in closed.T])
-    return Pushed(simulator, fan(outline), points)
+    return PushedObject(simulator, fan(outline), points)
 
 
 def episode_of(
-    usual: Pushed, rng: np.random.Generator, options: Mapping[str, Any] | None
+    usual: PushedObject, rng: np.random.Generator, options: Mapping[str, Any] | None
 ) -> Episode:
     """Return an episode by the options of a reset; what they do not say is as usual, or random."""
     asked = dict(options or {})
@@ -113,7 +113,7 @@ def episode_of(
     return Episode(pushed, state[:2], state[2:], goal, start is not None)
 
 
-def _varied(usual: Pushed, asked: Mapping[str, Any]) -> Pushed:
+def _varied(usual: PushedObject, asked: Mapping[str, Any]) -> PushedObject:
     """Return another object or agent."""
     model = asked.get("model", usual.simulator.model)
     if isinstance(model, str | Path):

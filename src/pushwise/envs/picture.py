@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from pushwise.typing import Array
 
-__all__ = ["AGENT", "BLOCK", "EDGE", "GOAL", "TABLE", "Area", "Look", "picture"]
+__all__ = ["AGENT", "BLOCK", "EDGE", "GOAL", "TABLE", "Area", "TopView", "picture"]
 
 _FINER = 2  # times the size, for smooth edges
 TABLE, EDGE = (255, 255, 255), (211, 211, 211)
@@ -23,7 +23,7 @@ class Area(NamedTuple):
     colour: tuple[int, int, int]
 
 
-class Look(NamedTuple):
+class TopView(NamedTuple):
     """What there is to see, in the coordinates of the environment."""
 
     areas: list[Area]  # later ones are in front
@@ -34,7 +34,7 @@ class Look(NamedTuple):
     upwards: bool  # whether y is up
 
 
-def picture(look: Look, size: tuple[int, int]) -> Any:
+def picture(look: TopView, size: tuple[int, int]) -> Any:
     """Return a picture of size (width, height), as an array of bytes (height, width, 3)."""
     width, height = size
     image = Image.new("RGB", (_FINER * width, _FINER * height), EDGE)

@@ -11,15 +11,16 @@ import numpy as np
 from gymnasium import spaces
 
 from pushwise.envs.arena import Arena, ArenaState
-from pushwise.envs.episode import Episode, Pushed, Vary, episode_of, pushed_object
-from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, Look, picture
+from pushwise.envs.episode import Episode, PushedObject, Vary, episode_of, pushed_object
+from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, TopView, picture
 from pushwise.envs.push_t_task import PIXEL, SIZE, SUCCESS, WALLS
+from pushwise.envs.stepped import Stepped
 from pushwise.errors import PushwiseError
 from pushwise.geometry.overlap import overlap
 from pushwise.geometry.polygon import placed
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
-from pushwise.typing import Array, Flags
+from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["ObsType", "PushTEnv", "PushTGame", "action_space", "observation_space"]
 
@@ -52,7 +53,7 @@ def action_space() -> spaces.Box:
 class PushTGame:
     """Push-T for B environments at once, without what gymnasium asks for."""
 
-    def __init__(self, usual: Pushed, size: int, obs_type: str) -> None:
+    def __init__(self, usual: PushedObject, size: int, obs_type: str) -> None:
         """Make B environments with the same usual object."""
         self.usual = usual
         self.pushed = [usual] * size
@@ -107,7 +108,7 @@ class PushTGame:
             points[mine] = placed(self.pushed[mine[0]].keypoints, self.arena.motion.pose[mine])
         return {"environment_state": points.reshape(-1, 16) / PIXEL, "agent_pos": agent}
 
-    def info(self, coverage: Array) -> dict[str, Array]:
+    def info(self, coverage: Array) -> dict[str, Any]:
         """Return gym-pusht's information, with B as the first axis of each entry."""
         return {
             "pos_agent": self.arena.agent.copy(),
@@ -134,7 +135,7 @@ class PushTGame:
         self.arena.agent, self.arena.velocity = state.agent.copy(), state.velocity.copy()
         self.goal = state.goal.copy()
 
-    def look(self, i: int) -> Look:
+    def look(self, i: int) -> TopView:
         """Return what there is to see in environment i."""
         simulator = self.pushed[i].simulator
         outline = simulator.model.grid.outline / PIXEL
@@ -144,10 +145,10 @@ class PushTGame:
             Area(placed(outline, self.arena.pose[i]), BLOCK),
         ]
         agent, radius = self.arena.agent[i], simulator.finger.radius / PIXEL
-        return Look(areas, agent, radius, np.zeros(2), np.full(2, SIZE), upwards=False)
+        return TopView(areas, agent, radius, np.zeros(2), np.full(2, SIZE), upwards=False)
 
 
-def _groups(pushed: Sequence[Pushed]) -> list[Array]:
+def _groups(pushed: Sequence[PushedObject]) -> list[Integers]:
     """Return the indices of environments with the same object, group by group."""
     which = np.array([id(one) for one in pushed])
     return [np.flatnonzero(which == key) for key in dict.fromkeys(which.tolist())]
@@ -208,12 +209,12 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         self._game.start(0, self.np_random, options, self._vary)
         return self._observation(), self._info() | {"is_success": False}
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         """Move the agent towards a place [px], shape (2,), for a tenth of a second."""
         self._game.step(np.asarray(action, float)[None], np.ones(1, np.bool_))
         info = self._info()
         reward = min(info["coverage"] / SUCCESS, 1.0)
-        return self._observation(), reward, info["is_success"], False, info
+        return Stepped(self._observation(), reward, info["is_success"], False, info)
 
     def render(self) -> Any:
         """Return a picture, shape (height, width, 3), or None without a render mode."""

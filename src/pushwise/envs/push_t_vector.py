@@ -17,9 +17,9 @@ from pushwise.envs.episode import Vary, pushed_object
 from pushwise.envs.picture import picture
 from pushwise.envs.push_t import PushTEnv, PushTGame, action_space, observation_space
 from pushwise.envs.push_t_task import SUCCESS, TIME_LIMIT
+from pushwise.envs.stepped import Stepped
 from pushwise.errors import PushwiseError
 from pushwise.physics.model import ObjectModel
-from pushwise.typing import Array, Flags
 
 __all__ = ["PushTVectorEnv"]
 
@@ -100,7 +100,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         info["is_success"] = np.zeros(self.num_envs, np.bool_)
         return self._game.observation(), self._marked(info)
 
-    def step(self, actions: Any) -> tuple[Any, Array, Flags, Flags, dict[str, Any]]:
+    def step(self, actions: Any) -> Stepped:
         """Move all agents towards places [px], shape (B, 2), for a tenth of a second."""
         if not self._rngs:
             raise PushwiseError("the environments have no episode yet; call reset first.")
@@ -117,7 +117,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         terminated = info["is_success"].copy()
         truncated = moving & (self._steps >= self._limit)
         self._over = terminated | truncated
-        return self._game.observation(), reward, terminated, truncated, self._marked(info)
+        return Stepped(self._game.observation(), reward, terminated, truncated, self._marked(info))
 
     def render(self) -> Any:
         """Return a picture of each environment, or None without a render mode."""
@@ -152,7 +152,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
             )
         return each
 
-    def _marked(self, info: dict[str, Array]) -> dict[str, Any]:
+    def _marked(self, info: dict[str, Any]) -> dict[str, Any]:
         """Return information with gymnasium's marks of which environments it is from: all."""
         marks = {f"_{key}": np.ones(self.num_envs, np.bool_) for key in info}
         return info | marks

@@ -13,7 +13,8 @@ from gymnasium import spaces
 
 from pushwise import objects
 from pushwise.checks import finite_array
-from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, Look, picture
+from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, TopView, picture
+from pushwise.envs.stepped import Stepped
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, outline_distance, placed
@@ -119,7 +120,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         self._state = self._now.step(self._now.start(start), self._free_place(start), _TIME)
         return self._observation(), self._info()
 
-    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         """Move the finger for a tenth of a second."""
         share = np.clip(finite_array("action", action, (2,)), -1.0, 1.0)
         to = np.clip(self._state.finger + _SPEED * _TIME * share, self._low, self._high)
@@ -128,7 +129,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         info = self._info()
         reward = before - info["distance"] + info["is_success"] - info["has_fallen"]
         over = info["is_success"] or info["has_fallen"]
-        return self._observation(), float(reward), over, False, info
+        return Stepped(self._observation(), float(reward), over, False, info)
 
     def render(self) -> Any:
         """Return a picture, shape (height, width, 3), or None without a render mode."""
@@ -143,7 +144,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
             Area(placed(outline, self._state.pose), BLOCK),
         ]
         finger = self._state.finger
-        look = Look(areas, finger, self._now.finger.radius, self._low, self._high, upwards=True)
+        look = TopView(areas, finger, self._now.finger.radius, self._low, self._high, upwards=True)
         return picture(look, (width, height))
 
     def get_state(self) -> SlideState:
