@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushwise.geometry.overlap import ConvexParts, fan, overlap
+from pushwise.geometry.overlap import convex_parts, fan, overlap
 from pushwise.geometry.polygon import contains
 
 SQUARE = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)])
@@ -13,7 +13,7 @@ ELL = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 3.0), (0.0
 
 def test_a_moved_rectangle() -> None:
     """Share what is left of each side, and nothing once they are apart."""
-    whole = ConvexParts(SQUARE[None], np.ones(1))
+    whole = convex_parts(SQUARE[None], np.ones(1))
     poses = np.array([(0.0, 0.0, 0.0), (0.5, 0.25, 0.0), (3.0, 0.0, 0.0), (2.0, 1.0, np.pi)])
     shared = [1.0, 1.5 * 0.75 / 2.0, 0.0, 1.0]
     for parts in (whole, fan(SQUARE), fan(np.roll(SQUARE, 1, axis=0))):

@@ -113,11 +113,18 @@ def test_the_t_moves_as_the_simulator_says(env: PushTEnv) -> None:
 
 
 def test_the_agent_is_critically_damped() -> None:
-    """Approach a target as 1 - (1 + 10 t) exp(-10 t), up to the controller's steps of 10 ms."""
-    places, _ = agent_path(np.zeros((1, 2)), np.zeros((1, 2)), np.ones((1, 2)), 100)
-    t = 0.01 * np.arange(1, 101)
-    ideal = 1.0 - (1.0 + 10.0 * t) * np.exp(-10.0 * t)
-    np.testing.assert_allclose(places[:, 0, 0], ideal, atol=0.04)
+    """Follow gym-pusht's controller, and nearly the closed form 1 - (1 + 10 t) e^(-10 t)."""
+    place, velocity = np.zeros((1, 2)), np.zeros((1, 2))
+    x, v = 0.0, 0.0
+    for k in range(10):
+        places, speeds = agent_path(place, velocity, np.ones((1, 2)))
+        for j in range(10):
+            v += 0.01 * (100.0 * (1.0 - x) - 20.0 * v)
+            x += 0.01 * v
+            np.testing.assert_allclose((places[j], speeds[j]), ([[x, x]], [[v, v]]), atol=1e-12)
+            t = 0.1 * k + 0.01 * (j + 1)
+            assert x == pytest.approx(1.0 - (1.0 + 10.0 * t) * np.exp(-10.0 * t), abs=0.04)
+        place, velocity = places[-1], speeds[-1]
 
 
 def test_reaching_the_goal_ends_the_episode(env: PushTEnv) -> None:

@@ -16,7 +16,7 @@ from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.polygon import signed_area
 from pushwise.typing import Array
 
-__all__ = ["ConvexParts", "fan", "overlap"]
+__all__ = ["ConvexParts", "convex_parts", "fan", "overlap"]
 
 _CORNERS = 4  # of a part; a triangle has its last corner twice
 
@@ -26,6 +26,12 @@ class ConvexParts(NamedTuple):
 
     corners: Array  # [m] in the frame of the object, shape (p, 4, 2)
     signs: Array  # 1 or -1, shape (p,)
+    area: float  # of all of them together [m^2]
+
+
+def convex_parts(corners: Array, signs: Array) -> ConvexParts:
+    """Return parts of shape (p, 4, 2) with signs (p,) as one object."""
+    return ConvexParts(corners, signs, float(signs @ [signed_area(part) for part in corners]))
 
 
 def fan(outline: Array) -> ConvexParts:
@@ -38,16 +44,15 @@ def fan(outline: Array) -> ConvexParts:
             ordered = triangle if sign > 0.0 else triangle[::-1]
             corners.append(np.concatenate([ordered, ordered[-1:]]))
             signs.append(sign)
-    return ConvexParts(np.array(corners), np.array(signs))
+    return convex_parts(np.array(corners), np.array(signs))
 
 
 def overlap(parts: ConvexParts, poses: Array, goals: Array) -> Array:
     """Return the share of an object's area at goals (B, 3) that it covers from poses (B, 3)."""
-    area = parts.signs @ [signed_area(part) for part in parts.corners]
     found = np.empty(len(poses))
     room = np.empty((2, 4 * _CORNERS, 2))
     _overlap(parts.corners, parts.signs, np.array(poses), np.array(goals), room, found)
-    return found / area
+    return found / parts.area
 
 
 @compiled

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,13 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.kernels.path_steps import FingerPaths, advance_paths, new_path_work
 from pushwise.physics.motion_state import MotionState, frozen_state
 from pushwise.physics.simulator import Simulator
+from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Integers
 
 __all__ = ["NO_WALLS", "Walls", "step_paths"]
 
 _SQUEEZED = 0.25  # of the finger's radius: how far an object may reach into it at a wall
+_CORES = os.cpu_count() or 1
 _LEAST = 8  # states for which another thread is worth while
 
 
@@ -82,12 +85,13 @@ def step_paths(
         advance_paths(prepared.body, prepared.ground, given, mine, made, work)
         rows[of], stopped[of] = mine, made
 
-    shares = _shares(simulators, os.cpu_count() or 1 if pool else 1)
-    if pool is None or len(shares) == 1:
-        for share in shares:
-            advance(share)
-    else:
-        list(pool.map(advance, shares))
+    shares = _shares(simulators, _CORES if pool else 1)
+    # This thread takes its share, too: waking another one takes as long as a few states do.
+    others = [] if pool is None else [pool.submit(advance, share) for share in shares[1:]]
+    for share in shares[: len(shares) - len(others)]:
+        advance(share)
+    for other in others:
+        other.result()
     return frozen_state(rows), stopped
 
 
@@ -97,8 +101,7 @@ def _finger_paths(simulator: Simulator, fingers: Array, dt: float, walls: Walls)
     if step is None:
         raise PushwiseError("step_paths needs a time step; make the Simulator with a Physics.dt.")
     count = int(np.ceil(dt / step * (1.0 - 1e-9)))
-    outline = simulator.model.grid.outline
-    centre = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    circle = _circle(simulator.model.grid)
     finger = simulator.finger
     return FingerPaths(
         fingers=fingers,
@@ -111,10 +114,18 @@ def _finger_paths(simulator: Simulator, fingers: Array, dt: float, walls: Walls)
         low=walls.low,
         high=walls.high,
         squeezed=_SQUEEZED * finger.radius,
-        circle_x=float(centre[0]),
-        circle_y=float(centre[1]),
-        circle_radius=float(np.hypot(*(outline - centre).T).max()),
+        circle_x=circle[0],
+        circle_y=circle[1],
+        circle_radius=circle[2],
     )
+
+
+@lru_cache(maxsize=256)
+def _circle(grid: CellGrid) -> tuple[float, float, float]:
+    """Return centre and radius of a circle around an outline [m]."""
+    outline = grid.outline
+    centre = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    return float(centre[0]), float(centre[1]), float(np.hypot(*(outline - centre).T).max())
 
 
 def _shares(simulators: Sequence[Simulator], cores: int) -> list[_Share]:
@@ -124,7 +135,7 @@ def _shares(simulators: Sequence[Simulator], cores: int) -> list[_Share]:
     found = []
     for key, simulator in known.items():
         of = np.flatnonzero(which == key)
-        # More parts than cores: some states take longer than others.
-        count = 1 if cores == 1 else min(1 * cores, max(len(of) // _LEAST, 1))
+        # One part per core: making one costs about as much as simulating a few states.
+        count = min(cores, max(len(of) // _LEAST, 1))
         found += [_Share(simulator, part) for part in np.array_split(of, count)]
     return found
