@@ -37,7 +37,7 @@ _MOVES = 20  # of an object out of agent and walls, at the start
 
 @dataclass(frozen=True, eq=False)
 class ArenaState:
-    """All that decides how environments go on, but their random numbers: a value."""
+    """All that decides how environments continue, except their random numbers: a value."""
 
     motion: MotionState
     """Objects and contacts, B states."""
@@ -101,7 +101,7 @@ class Arena:
                 f"an agent at ({x:g}, {y:g}) px leaves no room for the object at its pose; place "
                 "them apart."
             )
-        # The agent is lowered beside the object before the first step.
+        # The agent is lowered next to the object before the first step.
         state = simulator.step(simulator.start(there), at, CONTROL_TIME)
         self._set(i, state.numbers)
         self.simulators[i] = simulator

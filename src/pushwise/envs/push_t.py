@@ -121,12 +121,12 @@ class PushTGame:
         }
 
     def state(self) -> ArenaState:
-        """Return all that decides how the environments go on, but their random numbers."""
+        """Return all that decides how the environments continue, except their random numbers."""
         arena = self.arena
         return ArenaState(arena.motion, arena.agent.copy(), arena.velocity.copy(), self.goal.copy())
 
     def restore(self, state: ArenaState) -> None:
-        """Go on from a state; the objects are those that there are."""
+        """Continue from a state, with the objects that there are."""
         if len(state.motion) != len(self.goal):
             raise PushwiseError(
                 f"the state must be of {len(self.goal)} environments; got {len(state.motion)}."
@@ -149,8 +149,8 @@ class PushTGame:
 
 
 def _groups(pushed: Sequence[PushedObject]) -> list[Integers]:
-    """Return the indices of environments with the same object, group by group."""
-    which = np.array([id(one) for one in pushed])
+    """Return the indices of environments with the same outline, group by group."""
+    which = np.array([id(one.keypoints) for one in pushed])
     return [np.flatnonzero(which == key) for key in dict.fromkeys(which.tolist())]
 
 
@@ -225,11 +225,11 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         self._game.arena.close()
 
     def get_state(self) -> ArenaState:
-        """Return the state, from which `set_state` goes on to the last bit, in contact as well."""
+        """Return the state, from which `set_state` continues to the last bit, in contact as well."""
         return self._game.state()
 
     def set_state(self, state: ArenaState) -> Any:
-        """Go on from a state of this environment, or of one with the same object; observe it."""
+        """Continue from a state of this environment, or of one with the same object; observe it."""
         self._game.restore(state)
         return self._observation()
 

@@ -135,7 +135,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         return self._game.state()
 
     def set_state(self, state: ArenaState) -> Any:
-        """Go on from a state of as many environments, and observe it."""
+        """Continue from a state of as many environments, and observe it."""
         self._game.restore(state)
         self._over[:] = False
         return self._game.observation()
@@ -153,6 +153,6 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         return each
 
     def _marked(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Return information with gymnasium's marks of which environments it is from: all."""
+        """Return information with gymnasium's marks: it is from all environments."""
         marks = {f"_{key}": np.ones(self.num_envs, np.bool_) for key in info}
         return info | marks

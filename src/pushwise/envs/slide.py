@@ -40,7 +40,7 @@ _OPTIONS = ("pose", "goal_pose", "model", "finger")
 
 @dataclass(frozen=True, eq=False)
 class SlideState:
-    """All that decides how an environment goes on, but its random numbers: a value."""
+    """All that decides how an environment continues, except its random numbers: a value."""
 
     motion: MotionState
     """Object, contact and finger."""
@@ -85,7 +85,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
             raise PushwiseError(f"render_mode must be None or 'rgb_array'; got {render_mode!r}.")
         self.render_mode = render_mode
         self._table = table or Table()
-        self._goal_wanted = goal
+        self._fixed_goal = goal
         self._usual = self._simulator(_model_of(model), finger or Finger())
         self._low = self._table.polygon.min(axis=0) - _FAR
         self._high = self._table.polygon.max(axis=0) + _FAR
@@ -115,8 +115,8 @@ class SlideEnv(gymnasium.Env[Any, Any]):
             self._now = self._simulator(model, asked.get("finger", self._usual.finger))
         drawn, goal = self._draw(whole=True), self._draw(whole=False)
         start = finite_array("pose", asked.get("pose", drawn), (3,))
-        wanted = asked.get("goal_pose", goal if self._goal_wanted is None else self._goal_wanted)
-        self._goal = np.array(finite_array("goal_pose", wanted, (3,)))
+        target = asked.get("goal_pose", goal if self._fixed_goal is None else self._fixed_goal)
+        self._goal = np.array(finite_array("goal_pose", target, (3,)))
         self._state = self._now.step(self._now.start(start), self._free_place(start), _TIME)
         return self._observation(), self._info()
 
@@ -148,11 +148,11 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         return picture(look, (width, height))
 
     def get_state(self) -> SlideState:
-        """Return the state, from which `set_state` goes on to the last bit, in contact as well."""
+        """Return the state, from which `set_state` continues to the last bit, in contact as well."""
         return SlideState(self._state, self._goal.copy())
 
     def set_state(self, state: SlideState) -> Array:
-        """Go on from a state of this environment, or of one with the same object; observe it."""
+        """Continue from a state of this environment, or of one with the same object; observe it."""
         self._state, self._goal = state.motion, state.goal.copy()
         return self._observation()
 
@@ -186,7 +186,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
             clear = outline_distance(outline, at) > self._now.finger.radius + _CLEAR
             if clear and contains(edge, at[None])[0]:
                 return np.asarray(at)
-        raise PushwiseError("the finger must fit on the table beside the object; found no place.")
+        raise PushwiseError("the finger must fit on the table next to the object; found no place.")
 
     def _distance(self) -> float:
         """Return the mean distance of the cells from their goals [m]."""

@@ -2,6 +2,6 @@
 
 from pushwise.export.formats import FORMATS, format_of, mjcf, sdf, urdf, write
 from pushwise.export.solid import Solid
-from pushwise.export.usd import usd
+from pushwise.export.usd_stage import usd
 
 __all__ = ["FORMATS", "Solid", "format_of", "mjcf", "sdf", "urdf", "usd", "write"]

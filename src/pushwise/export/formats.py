@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
 from pushwise.export.solid import Solid, boxes
-from pushwise.export.usd import usd
+from pushwise.export.usd_stage import usd
 from pushwise.physics.model import ObjectModel
 
 __all__ = ["FORMATS", "format_of", "mjcf", "sdf", "urdf", "write"]

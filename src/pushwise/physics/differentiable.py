@@ -62,7 +62,7 @@ class PushScene:
     times: ArrayLike
     """Times of the knots of the finger's path [s], from 0 on and increasing, shape (K,)."""
     at: ArrayLike | None = None
-    """When poses are wanted [s], zero or later, shape (T,); None for the end of the path only."""
+    """When poses are returned [s], zero or later, shape (T,); None for the end of the path only."""
     radius: float = 0.01
     """Radius of the finger [m]."""
     raised: bool = False

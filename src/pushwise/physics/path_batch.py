@@ -85,11 +85,16 @@ def step_paths(
         advance_paths(prepared.body, prepared.ground, given, mine, made, work)
         rows[of], stopped[of] = mine, made
 
-    shares = _shares(simulators, _CORES if pool else 1)
-    # This thread takes its share, too: waking another one takes as long as a few states do.
-    others = [] if pool is None else [pool.submit(advance, share) for share in shares[1:]]
-    for share in shares[: len(shares) - len(others)]:
-        advance(share)
+    def advance_all(mine: list[_Share]) -> None:
+        for share in mine:
+            advance(share)
+
+    cores = _CORES if pool else 1
+    shares = _shares(simulators, cores)
+    # This thread takes its part, too: waking another one takes as long as a few states do.
+    parts = [shares[k::cores] for k in range(1, min(cores, len(shares)))]
+    others = [] if pool is None else [pool.submit(advance_all, part) for part in parts]
+    advance_all(shares[::cores])
     for other in others:
         other.result()
     return frozen_state(rows), stopped

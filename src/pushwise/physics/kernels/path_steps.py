@@ -88,7 +88,7 @@ def _is_left_alone(paths: FingerPaths, rows: Array, i: int, s: int) -> bool:
 
 @compiled_part
 def _stand_still(rows: Array, i: int) -> None:
-    """Stop object i, untouched; the finger is lowered beside it anew, where it is."""
+    """Stop object i, untouched; the finger is lowered next to it again, where it is."""
     for k in range(3, 17):
         rows[i, k] = 0.0
     rows[i, 6] = SEPARATE

@@ -31,7 +31,7 @@ def usd(model: ObjectModel, *, lumped: bool = False, name: str = "object") -> st
     holds these in single precision, so the same numbers are in its custom data (`pushwise`) in
     double precision. Each collider has a physics material with the same static and dynamic
     friction. USD does not say how the coefficients of two surfaces are combined; PhysX takes their
-    mean unless told otherwise.
+    mean by default.
 
     Args:
         model: What to export.
