@@ -174,6 +174,9 @@ def test_an_agent_on_the_t_moves_it_out_of_the_way(env: PushTEnv) -> None:
     share = np.clip(np.sum((observed[:2] - outline) * edge, 1) / np.sum(edge**2, 1), 0.0, 1.0)
     gaps = np.hypot(*(outline + share[:, None] * edge - observed[:2]).T)
     assert gaps.min() == pytest.approx(15.0, abs=1e-3)
+    with pytest.raises(pw.PushwiseError, match="leaves no room for the object"):
+        large = [(0.0, 0.0), (0.48, 0.0), (0.48, 0.48), (0.0, 0.48)]
+        env.reset(options={"reset_to_state": [256, 256, 15, 15, 0.0], "outline": large})
 
 
 def pushed_by(options: dict[str, Any]) -> Any:
@@ -275,6 +278,23 @@ def test_a_vector_is_its_environments() -> None:
         assert many.observation_space.contains(observed)
         assert info["coverage"].shape == info["_coverage"].shape == (size,)
     many.close()
+
+
+def test_wrappers_of_gymnasium_work() -> None:
+    """Record episodes of a vector, and step gymnasium's own vector of environments."""
+    from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+    envs = RecordEpisodeStatistics(PushTVectorEnv(3, max_episode_steps=5))
+    envs.reset(seed=0)
+    for _ in range(5):
+        *_, truncated, info = envs.step(envs.action_space.sample())
+    assert truncated.all()
+    np.testing.assert_array_equal(info["episode"]["l"], 5)
+    envs.close()
+    envs = gymnasium.make_vec("pushwise/PushT-v1", num_envs=2, vectorization_mode="sync")
+    first, _ = envs.reset(seed=4)
+    np.testing.assert_array_equal(first, PushTVectorEnv(2).reset(seed=4)[0])
+    envs.close()
 
 
 def test_a_vector_takes_seeds_options_and_states() -> None:

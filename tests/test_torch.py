@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from push_cases import NAMES, best_time, case_of, hammer_batch, poses_of, without_framework
+from push_cases import (
+    FRICTION,
+    GRID,
+    MASS,
+    NAMES,
+    best_time,
+    case_of,
+    hammer_batch,
+    poses_of,
+    without_framework,
+)
 from pushwise.physics.differentiable import PushScene
 
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
@@ -49,6 +59,9 @@ def test_poses_and_batches() -> None:
     many = simulate(*given, scene=case.scene)
     assert many.shape == (2, 3, 2, 3) and many.dtype == torch.float64
     torch.testing.assert_close(many[1, 2], one)
+    model = pw.ObjectModel(GRID, MASS, FRICTION)  # its arrays are read-only
+    arrays = simulate(model.mass, model.friction, *case.inputs[2:], scene=case.scene)
+    torch.testing.assert_close(arrays, one.detach())
     last = simulate(*given, scene=PushScene(case.scene.grid, case.scene.times))
     torch.testing.assert_close(last, many[:, :, -1])
 

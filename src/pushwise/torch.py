@@ -65,8 +65,9 @@ def simulate(
             the object, or the object tips over the table's edge.
 
     """
+    # A copy of NumPy's arrays, because those of a model are read-only.
     given = [
-        torch.as_tensor(x, dtype=torch.float64)
+        torch.as_tensor(np.array(x) if isinstance(x, np.ndarray) else x, dtype=torch.float64)
         for x in (mass, friction, finger_friction, pose, twist, knots)
     ]
     batch = batch_shape(scene, [tuple(x.shape) for x in given])

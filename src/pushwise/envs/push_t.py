@@ -159,7 +159,8 @@ class PushTEnv(gymnasium.Env[Any, Any]):
 
     Observations, actions, control rate (10 Hz), reward, success, time limit and random starts by
     seed are those of gym-pusht, in pixels of one millimetre. The T slides with Coulomb friction on
-    the table and against the agent, and `reset_to_state` puts it where it says.
+    the table and against the agent, and `reset_to_state` puts it where it says. Poses are of the
+    grid frame of the model, which for the usual T is gym-pusht's.
 
     `reset(options=...)` takes, for one episode: `reset_to_state` (agent x, y, T x, y, angle),
     `goal_pose` (x, y, angle), `model` (an `ObjectModel` such as `belief.model`, or a file of
@@ -225,7 +226,7 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         self._game.arena.close()
 
     def get_state(self) -> ArenaState:
-        """Return the state, from which `set_state` continues to the last bit, in contact as well."""
+        """Return the state, from which `set_state` continues to the last bit, even in contact."""
         return self._game.state()
 
     def set_state(self, state: ArenaState) -> Any:

@@ -32,7 +32,8 @@ _TIME = 0.1  # s of a step
 _CLOSE = 0.01  # m; mean distance of the cells from where they are at the goal
 _INSIDE = 0.02  # m from the edge to the centre of mass, at a goal that is drawn
 _CLEAR = 0.01  # m from the finger to the object, at the start
-_FAR = 0.1  # m around the table, where finger and object may be
+_FAR = 0.1  # m around the table, where the finger may be
+_REACH = 1.0  # m from there to the origin of an object's grid, at most
 _TRIES = 10_000
 _PICTURE = 680  # px, the longer side
 _OPTIONS = ("pose", "goal_pose", "model", "finger")
@@ -89,9 +90,8 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         self._usual = self._simulator(_model_of(model), finger or Finger())
         self._low = self._table.polygon.min(axis=0) - _FAR
         self._high = self._table.polygon.max(axis=0) + _FAR
-        reach = self._usual.prepared.body.reach
         ends = [
-            np.concatenate([at, at + sign * reach, [sign, sign], at + sign * reach, [sign, sign]])
+            np.concatenate([at, at + sign * _REACH, [sign, sign], at + sign * _REACH, [sign, sign]])
             for at, sign in ((self._low, -1.0), (self._high, 1.0))
         ]
         self.observation_space = spaces.Box(ends[0], ends[1], dtype=np.float64)
@@ -148,7 +148,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         return picture(look, (width, height))
 
     def get_state(self) -> SlideState:
-        """Return the state, from which `set_state` continues to the last bit, in contact as well."""
+        """Return the state, from which `set_state` continues to the last bit, even in contact."""
         return SlideState(self._state, self._goal.copy())
 
     def set_state(self, state: SlideState) -> Array:
