@@ -10,6 +10,7 @@ of the poses that are returned, not only of what they converge to with smaller s
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -201,16 +202,22 @@ def roll_scene(scene: PushScene, inputs: PushInputs) -> SceneRollout:
             models[key] = ObjectModel(scene.grid, mass, friction)
             prepared[key] = PreparedObject.of(models[key], scene.table, scene.physics)
 
+    size = len(keys)
+    starts = finite_array("pose", inputs.pose, (size, 3))
+    twists = finite_array("twist", inputs.twist, (size, 3))
+    clocks: dict[float, Clock] = {}  # few: time steps are rounded
+
     def path(i: int) -> _Path:
         finger = Finger(scene.radius, float(inputs.finger_friction[i]))
         push = Push(scene.times, inputs.knots[i], raised=scene.raised)
         thing = prepared[keys[i]]
-        pose = finite_array("pose", inputs.pose[i], (3,))
-        twist = finite_array("twist", inputs.twist[i], (3,))
         action = action_of(models[keys[i]], push, finger)
-        start = thing.clear_start(f"push {i}", pose, action)
-        dt = time_step(push, finger, scene.physics, thing.top_speed(twist))
-        ending, track = thing.roll(action, start.pose, _clock(scene, dt), twist)
+        start = thing.clear_start(f"push {i}", starts[i], action)
+        dt = _rounded(time_step(push, finger, scene.physics, thing.top_speed(twists[i])), scene)
+        clock = clocks.get(dt)
+        if clock is None:
+            clock = clocks[dt] = _clock(scene, dt)
+        ending, track = thing.roll(action, start.pose, clock, twists[i])
         if ending != Ending.DONE:
             why = "the object tips over the table's edge" if ending == Ending.TIPPED else "no step"
             raise SimulationError(
@@ -218,8 +225,8 @@ def roll_scene(scene: PushScene, inputs: PushInputs) -> SceneRollout:
             )
         return _Path(thing, action, start, track)
 
-    paths = _on_all_cores(path, len(keys))
-    poses = np.empty((len(keys), len(scene.instants), 3))
+    paths = _on_all_cores(path, size)
+    poses = np.empty((size, len(scene.instants), 3))
     for i, done in enumerate(paths):
         before, share = _between(done.track.t, scene.instants)
         pose = done.track.pose
@@ -227,10 +234,15 @@ def roll_scene(scene: PushScene, inputs: PushInputs) -> SceneRollout:
     return SceneRollout(scene, poses, paths)
 
 
+def _rounded(dt: float, scene: PushScene) -> float:
+    """Return a time step [s] that changes with the inputs only in steps."""
+    if scene.physics.dt is not None:
+        return dt
+    return float(2.0 ** (math.floor(4.0 * math.log2(dt)) / 4.0))
+
+
 def _clock(scene: PushScene, dt: float) -> Clock:
-    """Return the instants of a rollout: knots, wanted times and what is between them."""
-    if scene.physics.dt is None:
-        dt = float(2.0 ** (np.floor(4.0 * np.log2(dt)) / 4.0))
+    """Return the instants of a rollout: knots, `at` and what is between them."""
     last = scene.instants.max()
     bounds = np.unique([0.0, *np.asarray(scene.times).tolist(), *scene.instants.tolist()])
     parts: list[Array] = [np.zeros(1)]
