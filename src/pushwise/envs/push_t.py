@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -60,6 +60,7 @@ class PushTGame:
         self.goal = np.zeros((size, 3))
         self.arena = Arena(usual.simulator, size)
         self._obs_type = obs_type
+        self._alike: list[Integers] = []  # until an object changes; see `_groups`
 
     def start(
         self, i: int, rng: np.random.Generator, options: Mapping[str, Any] | None, vary: Vary | None
@@ -81,6 +82,7 @@ class PushTGame:
         """Place object and agent of an episode."""
         self.arena.place(i, episode.pushed.simulator, episode.agent, episode.pose)
         self.pushed[i], self.goal[i] = episode.pushed, episode.goal
+        self._alike = []
 
     def step(self, action: Array, moving: Flags) -> None:
         """Move agents towards actions (B, 2) [px]."""
@@ -94,7 +96,7 @@ class PushTGame:
         metres = np.array([PIXEL, PIXEL, 1.0])
         poses, goals = self.arena.motion.pose, self.goal * metres
         found = np.empty(len(poses))
-        for mine in _groups(self.pushed):
+        for mine in self._groups():
             found[mine] = overlap(self.pushed[mine[0]].parts, poses[mine], goals[mine])
         return found
 
@@ -104,7 +106,7 @@ class PushTGame:
         if self._obs_type == "state":
             return np.column_stack([agent, pose[:, :2], pose[:, 2] % (2.0 * np.pi)])
         points = np.empty((len(pose), 8, 2))
-        for mine in _groups(self.pushed):
+        for mine in self._groups():
             points[mine] = placed(self.pushed[mine[0]].keypoints, self.arena.motion.pose[mine])
         return {"environment_state": points.reshape(-1, 16) / PIXEL, "agent_pos": agent}
 
@@ -119,6 +121,15 @@ class PushTGame:
             "is_success": coverage > SUCCESS,
             "coverage": coverage,
         }
+
+    def _groups(self) -> list[Integers]:
+        """Return the indices of environments with the same outline, group by group."""
+        if not self._alike:
+            groups: dict[int, list[int]] = {}
+            for i, one in enumerate(self.pushed):
+                groups.setdefault(id(one.keypoints), []).append(i)
+            self._alike = [np.array(group, np.int64) for group in groups.values()]
+        return self._alike
 
     def state(self) -> ArenaState:
         """Return all that decides how the environments continue, except their random numbers."""
@@ -146,12 +157,6 @@ class PushTGame:
         ]
         agent, radius = self.arena.agent[i], simulator.finger.radius / PIXEL
         return TopView(areas, agent, radius, np.zeros(2), np.full(2, SIZE), upwards=False)
-
-
-def _groups(pushed: Sequence[PushedObject]) -> list[Integers]:
-    """Return the indices of environments with the same outline, group by group."""
-    which = np.array([id(one.keypoints) for one in pushed])
-    return [np.flatnonzero(which == key) for key in dict.fromkeys(which.tolist())]
 
 
 class PushTEnv(gymnasium.Env[Any, Any]):

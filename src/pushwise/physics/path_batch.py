@@ -135,11 +135,12 @@ def _circle(grid: CellGrid) -> tuple[float, float, float]:
 
 def _shares(simulators: Sequence[Simulator], cores: int) -> list[_Share]:
     """Divide states among cores, those of one simulator together."""
-    known = {id(one): one for one in simulators}
-    which = np.array([id(one) for one in simulators])
+    groups: dict[int, list[int]] = {}
+    for i, one in enumerate(simulators):
+        groups.setdefault(id(one), []).append(i)
     found = []
-    for key, simulator in known.items():
-        of = np.flatnonzero(which == key)
+    for group in groups.values():
+        simulator, of = simulators[group[0]], np.array(group, np.int64)
         # One part per core: making one costs about as much as simulating a few states.
         count = min(cores, max(len(of) // _LEAST, 1))
         found += [_Share(simulator, part) for part in np.array_split(of, count)]
