@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pushwise.errors import PushwiseError
-from pushwise.experiments import bench, bench_processes
+from pushwise.experiments import bench, bench_processes, env_bench
 from pushwise.experiments.measurement import Measurement, printed
 
 
@@ -63,3 +64,32 @@ def test_versions_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert sources[::2] == [sources[0]] * 3 and sources[1::2] == [str(tmp_path)] * 3
     with pytest.raises(PushwiseError, match="must contain pushwise; got"):
         bench_processes.compared(tmp_path / "none")
+
+
+def test_push_t_is_compared_with_gym_pusht(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide the best rates of either, and say what the other Python must have."""
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed (extra 'gym')")
+    monkeypatch.setattr(env_bench, "_ROUNDS", 2)
+    monkeypatch.setattr(env_bench, "_STEPS", 2)
+    rates = iter([[100.0, 50.0], [200.0, 40.0]])
+    monkeypatch.setattr(env_bench, "_rates", lambda envs: np.array([9000.0, 3000.0]))
+    with monkeypatch.context() as patch:
+        patch.setattr(env_bench, "_gym_pusht", lambda python: np.array(next(rates)))
+        rows = env_bench.compare_with_gym_pusht(tmp_path)
+    assert [row.value for row in rows] == pytest.approx([45.0, 60.0])
+    assert rows[0].met and rows[1].met is None
+    with pytest.raises(PushwiseError, match="must be a Python that can be run"):
+        bench.run(gym_pusht=tmp_path / "none")
+    without = tmp_path / "python"
+    without.write_text("#!/bin/sh\necho no module >&2\nexit 1\n")
+    without.chmod(0o755)
+    with pytest.raises(PushwiseError, match=r"must have gym-pusht 0.1.8 .*; no module\."):
+        bench.run(gym_pusht=without)
+
+
+def test_rates_are_of_steps() -> None:
+    """Measure both kinds of actions in a small vector that steps."""
+    envs = pytest.importorskip("pushwise.envs").PushTVectorEnv(env_bench._SIZE)
+    found = env_bench._rates(envs)
+    envs.close()
+    assert found.shape == (2,) and (found > 100.0).all()

@@ -60,3 +60,28 @@ def test_next_push() -> None:
     known = [float(line.split("known to ")[1].split()[0]) for line in steps]
     assert known[-1] < known[0]
     assert float(last.split()[-3]) < 5.0
+
+
+def test_push_t() -> None:
+    """Push 64 T's nearer to their goals."""
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed (extra 'gym')")
+    speed, covered = told("push_t.py").splitlines()
+    assert float(speed.split()[0].replace(",", "")) > 100.0
+    start, best = (float(part.split()[-1]) for part in covered.split(","))
+    assert best > start + 0.1
+
+
+def test_optimise_push() -> None:
+    """Come at least three times nearer to the goal by gradient descent."""
+    pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
+    *steps, last = told("optimise_push.py").splitlines()
+    far = [float(line.split(": ")[1].split()[0]) for line in steps]
+    assert far[-1] < far[0] / 3.0
+    assert last.startswith("push through (")
+
+
+def test_to_usd(tmp_path: Path) -> None:
+    """Read back the mass that was written."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (extra 'usd')")
+    said = told("to_usd.py", tmp_path / "hammer.usda")
+    assert "kg, 88 colliders" in said and (tmp_path / "hammer.usda").exists()

@@ -192,7 +192,7 @@ def test_the_command_says_when_nothing_was_learned(tmp_path: Path) -> None:
 
 def test_only_mjcf_is_lumped(tmp_path: Path) -> None:
     """Refuse to lump what has no cells, and a folder that is not there."""
-    with pytest.raises(PushwiseError, match="only MJCF can be lumped"):
+    with pytest.raises(PushwiseError, match="only MJCF and USD can be lumped"):
         pw.export.write(THIN, tmp_path / "a.sdf", lumped=True)
     with pytest.raises(PushwiseError, match="cannot write"):
         pw.export.write(THIN, tmp_path / "none" / "a.sdf")

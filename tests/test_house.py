@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "planning": {"geometry", "shape", "physics", "records", "identification"},
     "worlds": {"geometry", "shape", "physics", "objects", "records", "object_files"},
 }
+MAY_IMPORT["torch"] = MAY_IMPORT["jax"] = {"geometry", "shape", "physics"}
 MAY_IMPORT["sliding"] = {*MAY_IMPORT} - {"export"}
 MAY_IMPORT["envs"] = {*MAY_IMPORT} - {"export"}
 MAY_IMPORT["show"] = {*MAY_IMPORT}

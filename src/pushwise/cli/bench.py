@@ -24,6 +24,10 @@ class BenchCommand:
         Path | None,
         typer.Option(help="Folder (src) of another version to compare with."),
     ] = None
+    gym_pusht: Annotated[
+        Path | None,
+        typer.Option(help="Python with gym-pusht 0.1.8: measure only Push-T, next to it."),
+    ] = None
     json: Json = False
 
 
@@ -36,4 +40,11 @@ def bench(asked: BenchCommand) -> None:
     """
     from pushwise.experiments.bench import run
 
-    typer.echo(run(first=asked.first_start, against=asked.against, json=asked.json))
+    typer.echo(
+        run(
+            first=asked.first_start,
+            against=asked.against,
+            gym_pusht=asked.gym_pusht,
+            json=asked.json,
+        )
+    )

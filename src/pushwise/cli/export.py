@@ -27,9 +27,9 @@ class ExportCommand:
     """What the command line accepts."""
 
     model: ModelFile
-    output: Annotated[Path, output_option("File to write: .xml (MJCF), .urdf or .sdf.")]
+    output: Annotated[Path, output_option("File to write: .xml (MJCF), .urdf, .sdf or .usda.")]
     lumped: Annotated[
-        bool, flag("--lumped", "MJCF: one mass and one friction instead of one per cell.")
+        bool, flag("--lumped", "MJCF, USD: one mass and one friction instead of one per cell.")
     ] = False
     force: Force = False
     json: Json = False
@@ -37,7 +37,7 @@ class ExportCommand:
 
 @takes_options
 def export(asked: ExportCommand) -> None:
-    """Write a model for MuJoCo, PyBullet or Gazebo, with a valid inertia.
+    """Write a model for MuJoCo, PyBullet, Gazebo or Isaac Sim, with a valid inertia.
 
     Example: pushwise export model.json -o object.xml
     """

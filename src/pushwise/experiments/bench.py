@@ -15,6 +15,7 @@ import numpy as np
 
 from pushwise import objects
 from pushwise.experiments.bench_processes import compared, first_start, measure_processes
+from pushwise.experiments.env_bench import compare_with_gym_pusht
 from pushwise.experiments.measurement import Measurement, best_time, printed
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.physics.gradients import loss, loss_and_gradient
@@ -35,17 +36,26 @@ SQUARE_PUSH = Push.line(start=(-0.12, 0.03), velocity=(0.1, 0.0), duration=0.5)
 FINGER_MASS = 50.0  # kg: so heavy that the object does not slow it down
 
 
-def run(*, first: bool = False, against: Path | None = None, json: bool = False) -> str:
-    """Measure everything, or only the first start.
+def run(
+    *,
+    first: bool = False,
+    against: Path | None = None,
+    gym_pusht: Path | None = None,
+    json: bool = False,
+) -> str:
+    """Measure everything, or only the first start, or only Push-T next to gym-pusht.
 
     Args:
         first: Measure the first start alone; see `first_start`.
         against: Folder (src) of another version to compare with.
+        gym_pusht: Python with gym-pusht; see `compare_with_gym_pusht`.
         json: Return one JSON object instead of a table.
 
     """
     if first:
         return printed(first_start(against), json=json)
+    if gym_pusht is not None:
+        return printed(compare_with_gym_pusht(gym_pusht), json=json)
     return printed([*measure(), *([] if against is None else compared(against))], json=json)
 
 

@@ -1,4 +1,4 @@
-"""The formats a model can be exported to: MJCF, URDF and SDF, all of them XML."""
+"""The formats a model can be exported to: MJCF, URDF and SDF, which are XML, and USD."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from xml.etree import ElementTree
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
 from pushwise.export.solid import Solid, boxes
+from pushwise.export.usd_stage import usd
 from pushwise.physics.model import ObjectModel
 
 __all__ = ["FORMATS", "format_of", "mjcf", "sdf", "urdf", "write"]
 
-FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF"}
+FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF", ".usda": "USD"}
 """The format of a file by its suffix."""
 
 Element = ElementTree.Element
 
 
 def format_of(path: Path | str) -> str:
-    """Return the format of a file by its name: MJCF, URDF or SDF."""
+    """Return the format of a file by its name: MJCF, URDF, SDF or USD."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         known = ", ".join(f"{end} ({name})" for end, name in FORMATS.items())
@@ -34,17 +35,19 @@ def write(model: ObjectModel, path: Path | str, *, lumped: bool = False) -> None
 
     Args:
         model: What to write.
-        path: A name that ends in .xml (MJCF), .urdf or .sdf.
-        lumped: One mass and friction for the whole body instead of one per cell; MJCF only, since
-            the other formats always have a single mass.
+        path: A name that ends in .xml (MJCF), .urdf, .sdf or .usda.
+        lumped: One mass and friction for the whole body instead of one per cell; MJCF and USD only,
+            since URDF always has a single friction and SDF is for one per cell.
 
     """
     name = Path(path).stem
     kind = format_of(path)
     if kind == "MJCF":
         text = mjcf(model, lumped=lumped, name=name)
+    elif kind == "USD":
+        text = usd(model, lumped=lumped, name=name)
     elif lumped:
-        raise PushwiseError(f"only MJCF can be lumped; {path} is {kind}.")
+        raise PushwiseError(f"only MJCF and USD can be lumped; {path} is {kind}.")
     else:
         text = urdf(model, name=name) if kind == "URDF" else sdf(model, name=name)
     write_text(Path(path), text)
