@@ -1,7 +1,5 @@
 """Small pushes in which a finger sticks, slips or is apart, for tests of derivatives."""
 
-import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -60,37 +58,6 @@ def poses_of(case: PushCase) -> Array:
     """Return the poses of a case without any framework, shape (2, 3)."""
     poses: Array = roll_scene(case.scene, batch_of_one(case.inputs)).poses[0]
     return poses
-
-
-def hammer_batch() -> tuple[PushScene, PushInputs]:
-    """Return 64 pushes of the hammer, for measurements of time."""
-    model = pw.objects.load("hammer").model
-    rng = np.random.default_rng(0)
-    knots = np.array([(-0.05, -0.09), (-0.05, -0.03)]) + 3e-3 * rng.normal(size=(64, 1, 2))
-    shared = model.mass, model.friction, np.array(0.3), np.zeros(3), np.zeros(3)
-    scene = PushScene(model.grid, (0.0, 0.5))
-    mass, friction, finger, pose, twist = (np.repeat(x[None], 64, axis=0) for x in shared)
-    return scene, PushInputs(mass, friction, finger, pose, twist, knots)
-
-
-def cost_ratio(call: Callable[[int], object]) -> float:
-    """Return the cost of call(i), 64 pushes and their derivatives, over that without a framework.
-
-    Both take turns, and the least processor time of each counts: other work does not matter.
-    """
-    scene, inputs = hammer_batch()
-
-    def plain(i: int) -> None:
-        done = roll_scene(scene, inputs)
-        done.pull_back(np.ones_like(done.poses))
-
-    best = [np.inf, np.inf]
-    for i in range(-1, 12):  # the first time does not count
-        for k, each in enumerate((call, plain)):
-            begin = time.process_time()
-            each(i)
-            best[k] = min(best[k], time.process_time() - begin if i >= 0 else np.inf)
-    return best[0] / best[1]
 
 
 def simulated(case: PushCase) -> pw.Trajectory:

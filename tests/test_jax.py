@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from push_cases import NAMES, case_of, cost_ratio, hammer_batch, poses_of
+from push_cases import NAMES, case_of, poses_of
 
 jax: Any = pytest.importorskip("jax", reason="JAX is not installed (extra 'jax')")
 
@@ -67,21 +67,6 @@ def test_mapped_gradients_are_those_of_each_push() -> None:
     )
     paths = case.inputs.knots + 1e-4 * np.random.default_rng(0).normal(size=(3, 3, 2))
     np.testing.assert_array_equal(jax.vmap(loss)(paths), [loss(path) for path in paths])
-
-
-@pytest.mark.slow
-def test_a_batch_costs_little_more_than_without_jax() -> None:
-    """Cost at most 1.3 times as much for 64 pushes, forward and backward."""
-    from pushwise.jax import simulate
-
-    scene, inputs = hammer_batch()
-    gradient = jax.jit(jax.grad(lambda *x: simulate(*x, scene=scene).sum(), argnums=range(6)))
-
-    def call(i: int) -> None:
-        knots = inputs.knots + 1e-6 * i  # new ones: the last rollouts are remembered
-        jax.block_until_ready(gradient(*inputs[:5], knots))
-
-    assert cost_ratio(call) <= 1.3
 
 
 def test_single_precision_is_refused() -> None:

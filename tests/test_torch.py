@@ -14,8 +14,6 @@ from push_cases import (
     MASS,
     NAMES,
     case_of,
-    cost_ratio,
-    hammer_batch,
     poses_of,
 )
 from pushwise.physics.differentiable import PushScene
@@ -76,18 +74,6 @@ def test_what_a_batch_shares_has_the_sum_of_its_derivatives() -> None:
     assert mass.grad.dtype == torch.float32
     torch.testing.assert_close(mass.grad.double(), 4.0 * whole[0].grad, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(single[5].grad, 4.0 * whole[5].grad, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.slow
-def test_a_batch_costs_little_more_than_without_pytorch() -> None:
-    """Cost at most 1.3 times as much for 64 pushes, forward and backward."""
-    scene, inputs = hammer_batch()
-    given = [torch.tensor(x, requires_grad=True) for x in inputs]
-
-    def call(i: int) -> None:
-        simulate(*given, scene=scene).sum().backward()
-
-    assert cost_ratio(call) <= 1.3
 
 
 def test_without_pytorch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

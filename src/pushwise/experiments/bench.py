@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from pushwise import objects
+from pushwise.experiments.bench_frameworks import measure_frameworks
 from pushwise.experiments.bench_processes import compared, first_start, measure_processes
 from pushwise.experiments.env_bench import compare_with_gym_pusht
 from pushwise.experiments.measurement import Measurement, best_time, printed
@@ -68,6 +69,7 @@ def measure() -> list[Measurement]:
         _batch(),
         _control_steps(),
         _many_cells(),
+        *measure_frameworks(),
         *measure_processes(),
     ]
 
