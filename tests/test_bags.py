@@ -242,7 +242,8 @@ def test_forces_are_dropped_where_the_finger_that_turns_them_is_not_seen(
         if not lost < t < lost + 1.0:
             bag.pose("/tip", t, truth.finger[k, 0], truth.finger[k, 1], 0.0)
     for t in (100.0, 100.1):
-        bag.transform("/tf", t, "world", "table", np.zeros(3), bag.spin(0.0))
+        # It moves: a transform that never changes holds at all times.
+        bag.transform("/tf", t, "world", "table", np.zeros(3), bag.spin(t - 100.0))
     path = bag.write(tmp_path)
     (recording,) = pw.read_recordings(path, replace(TOPICS, wrench="/ft"))
     assert recording.force is not None
