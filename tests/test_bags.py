@@ -55,14 +55,15 @@ def check_pushes(found: Findings, truth: Session) -> None:
     """Compare pushes found with those that happened."""
     assert len(found.pushes) == len(truth.pushes)
     for push, (begin, true) in zip(found.pushes, truth.pushes, strict=True):
-        got = push.record.push
-        assert isinstance(got, pw.Push)
-        assert got.velocity == pytest.approx(true.velocity, abs=1e-3)
-        # It may begin after the finger does, near the object; it is on the same line by then.
-        after = push.start - begin
-        assert -0.02 < after < true.duration
-        assert got.start == pytest.approx(true.start + after * true.velocity, abs=1e-3)
-        assert push.start + got.duration == pytest.approx(begin + true.duration, abs=0.02)
+        # It may begin after the finger does, near the object, and ends when the object rests.
+        assert -0.02 < push.start - begin < true.duration
+        assert 0.0 < push.start + push.record.t[-1] - begin - true.duration < 0.4
+        assert push.record.finger is not None
+        there = true.at(push.record.t + push.start - begin)
+        # The finger is interpolated: between two samples it cuts the corner where it stops.
+        off = np.hypot(*(push.record.finger - there).T)
+        assert off.max() < 1e-3
+        assert np.median(off) < 1e-7
         at = np.column_stack(
             [np.interp(push.record.t + push.start, truth.t, c) for c in truth.pose.T]
         )
@@ -102,18 +103,18 @@ def _lost(truth: Session, k: int) -> bool:
 
 
 def test_a_bag_becomes_the_model_it_was_recorded_of(
-    thing: pw.objects.Thing, truth: Session, tmp_path: Path
+    thing: pw.objects.Thing, tmp_path: Path
 ) -> None:
     """Find the centre of mass from a converted log, within its error bars."""
+    truth = session(thing.model, 5, seed=1)
     path = recorded("mcap", truth, dirty=True).write(tmp_path)
     found = pw.cut_pushes(pw.read_recordings(path, replace(TOPICS, wrench="/ft")), grid=thing.grid)
     found.log(thing.grid, FINGER.radius).save(tmp_path / "log.csv")
     log = pw.PushLog.load(tmp_path / "log.csv")
     for read, cut in zip(log, found.pushes, strict=True):
-        assert isinstance(read.push, pw.Push)
-        assert isinstance(cut.record.push, pw.Push)
-        assert read.push.velocity == pytest.approx(cut.record.push.velocity, rel=1e-9)
-        assert read.push.duration == pytest.approx(cut.record.push.duration, rel=1e-9)
+        assert read.finger is not None
+        # A log that is read has knots where the path needs them, to 0.2 mm.
+        assert read.finger == pytest.approx(cut.record.finger, abs=2e-4)
     known = pw.identify(thing.grid, log, finger=FINGER, prior=EVEN)
     off = known.model.centre_of_mass - thing.model.centre_of_mass
     assert np.hypot(*thing.model.centre_of_mass) > 0.02
@@ -151,13 +152,15 @@ def test_frames_of_a_tree_are_followed(kind: str, truth: Session, tmp_path: Path
     assert len(found.pushes) == 3
     for push, (begin, true) in zip(found.pushes, truth.pushes, strict=True):
         record = push.record
-        assert isinstance(record.push, pw.Push)
-        assert record.push.velocity == pytest.approx(true.velocity, abs=1e-3)
+        assert record.finger is not None
+        off = record.finger - true.at(push.start + record.t - begin)
+        # Interpolation cuts the corner where the finger stops.
+        assert np.hypot(*off.T).max() < 1e-3
+        assert np.median(np.hypot(*off.T)) < 1e-7
         assert record.force is not None
         mid = len(record.t) // 2
         want = truth.force[round((push.start + record.t[mid]) * 1e3)]
         assert record.force[mid] == pytest.approx(want, abs=0.1 * np.hypot(*want))
-        assert begin < push.start + record.push.duration
     assert found.notes == ()
 
 

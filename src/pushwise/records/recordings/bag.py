@@ -121,7 +121,7 @@ def _recording(bag: Bag, topics: BagTopics) -> tuple[Recording, Clocks]:
             not_placed=tip.not_placed,
         ),
         forces,
-        tuple(reading.notes),
+        (*reading.notes, *bag.frames.notes()),
     )
     return recording, clocks
 

@@ -17,6 +17,7 @@ from pushwise.shape.grid import CellGrid
 
 __all__ = ["Findings", "FoundPush"]
 
+_KEPT_UP = 0.05  # s over which speeds are measured
 _LISTED = 20  # largest number of lines of one kind in a summary
 
 
@@ -25,31 +26,27 @@ class FoundPush:
     """A push found in a recording."""
 
     record: PushRecord
-    """The record; the finger's path is the straight line that fits it best."""
+    """The record; the finger's path has a knot at every sample."""
     source: str
     """The recording it comes from."""
     start: float
     """Time in the recording at which it began [s]."""
-    stray: float
-    """Largest distance of the finger from the straight line [m]."""
 
     def facts(self) -> dict[str, Any]:
         """Return the push in numbers, for JSON: metres, seconds and radians."""
         record = self.record
         assert isinstance(record.push, Push)
         moved = record.pose[-1] - record.pose[0]
-        speed = float(np.hypot(*record.push.velocity))
         return {
             "source": self.source,
             "start": self.start,
-            "duration": record.push.duration,
-            "speed": speed,
-            "travel": speed * record.push.duration,
+            "duration": float(record.t[-1]),
+            "speed": _top_speed(record.push),
+            "travel": record.push.length,
             "object_travel": float(np.hypot(moved[0], moved[1])),
             "object_turn": float(moved[2]),
             "samples": len(record.t),
             "longest_gap": float(np.diff(record.t).max()),
-            "stray": self.stray,
         }
 
 
@@ -83,7 +80,11 @@ class Findings:
         noise = self.noise
         return {
             "recordings": [
-                {"source": r.source, "streams": [_stream_facts(s) for s in _streams(r)]}
+                {
+                    "source": r.source,
+                    "streams": [_stream_facts(s) for s in _streams(r)],
+                    "clocks": r.clocks,
+                }
                 for r in self.recordings
             ],
             "noise": {"position": noise.position, "angle": noise.angle, "force": noise.force},
@@ -98,6 +99,8 @@ class Findings:
         for recording in self.recordings[:_LISTED]:
             lines.append(f"{recording.source}:")
             lines += [f"  {_stream_words(stream)}" for stream in _streams(recording)]
+            if recording.clocks:
+                lines.append(f"  clocks {recording.clocks}")
         lines += _more(len(self.recordings), "recordings")
         noise = self.noise
         force = f", {noise.force:.2g} N" if self.recordings[0].force is not None else ""
@@ -108,21 +111,27 @@ class Findings:
         lines.append(counted(len(self.pushes), "push", "pushes"))
         if self.pushes:
             lines.append(
-                "   push  at [s]  takes [s]  finger [mm]  [mm/s]  off line [mm]  object [mm]  "
+                "   push  at [s]  takes [s]  finger [mm]  top speed [mm/s]  object [mm]  "
                 "turn [deg]  samples  longest gap [s]"
             )
         for i, found in enumerate(self.pushes[:_LISTED]):
             f = found.facts()
             lines.append(
                 f"{i:7d} {f['start']:7.2f} {f['duration']:10.2f} {1e3 * f['travel']:12.1f} "
-                f"{1e3 * f['speed']:7.1f} {1e3 * f['stray']:14.2f} "
-                f"{1e3 * f['object_travel']:12.1f} "
+                f"{1e3 * f['speed']:17.1f} {1e3 * f['object_travel']:12.1f} "
                 f"{np.degrees(f['object_turn']):11.1f} {f['samples']:8d} {f['longest_gap']:16.3f}"
             )
         lines += _more(len(self.pushes), "pushes")
         lines += [f"left out: {why}" for why in self.left_out[:_LISTED]]
         lines += _more(len(self.left_out), "left out")
         return "\n".join(lines)
+
+
+def _top_speed(push: Push) -> float:
+    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
+    window = min(_KEPT_UP, push.duration)
+    ends = push.times.clip(window, push.duration)
+    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
 
 
 def _streams(recording: Recording) -> list[Stream]:

@@ -160,13 +160,20 @@ class Stream:
 
         Samples are interpolated linearly; the first mean is the value at the first time.
         """
-        knots = np.union1d(self.t, t)
+        return np.concatenate([self.at(t[:1]), self.mean_over(t[:-1], t[1:])])
+
+    def mean_over(self, begin: Array, end: Array) -> Array:
+        """Return the means between times (k,) and later ones (k,), shape (k, d).
+
+        Samples are interpolated linearly.
+        """
+        knots = np.unique(np.concatenate([self.t, begin, end]))
         values = self.at(knots)
         area = 0.5 * (values[1:] + values[:-1]) * np.diff(knots)[:, None]
         total = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(area, axis=0)])
-        at = total[np.searchsorted(knots, t)]
-        mean: Array = np.diff(at, axis=0) / np.diff(t)[:, None]
-        return np.concatenate([self.at(t[:1]), mean])
+        since, until = (total[np.searchsorted(knots, t)] for t in (begin, end))
+        mean: Array = (until - since) / (end - begin)[:, None]
+        return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +190,8 @@ class Recording:
     """Force in the table frame, on the object or, with the opposite sign, on the finger."""
     notes: tuple[str, ...] = ()
     """Assumptions that had to be made, one sentence each."""
+    clocks: str = ""
+    """What the motion of finger and object shows about their clocks, in words, if anything."""
 
     def __post_init__(self) -> None:
         """Refuse streams that were never recorded at the same time."""

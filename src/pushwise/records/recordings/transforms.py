@@ -14,6 +14,7 @@ from pushwise.errors import PushwiseError
 from pushwise.records.recordings.poses import (
     Clocks,
     Poses,
+    ahead,
     compose,
     here,
     interpolated,
@@ -62,10 +63,24 @@ class Frames:
                     if parent not in parents:
                         parents.append(parent)
         self._edges: dict[str, Poses] = {}
+        self._fixed_ahead: dict[str, float] = {}
 
     def names(self) -> list[str]:
         """Return the frames that have a parent."""
         return sorted(self._found)
+
+    def notes(self) -> list[str]:
+        """Return a sentence about fixed frames, of those used, that are stamped ahead of arrival.
+
+        ROS 1 does that to all transforms that it repeats because they are fixed.
+        """
+        if not self._fixed_ahead:
+            return []
+        names, most = ", ".join(self._fixed_ahead), max(self._fixed_ahead.values())
+        return [
+            f"transforms that never change are stamped up to {most:.2f} s ahead of their arrival, "
+            f"which does not matter: {names}"
+        ]
 
     def poses(self, child: str, frame: str | None) -> Poses:
         """Return the poses of a frame of the tree in another, by default in its root."""
@@ -181,6 +196,8 @@ class Frames:
                 raise PushwiseError(f"{self._source}: frame {child!r} has no pose in numbers.")
             name = f"{found[0][0]}:{child}"
             clocks: Clocks = {} if edge.fixed else {name: clock}
+            if edge.fixed and len(edge.t) > 1:
+                self._fixed_ahead |= ahead({child: clock, "the recorder": 0.0})
             t = edge.t - self._taken_back.get(name, 0.0)
             self._edges[child] = Poses(parent, child, t, edge.rows, clocks)
         return self._edges[child]
