@@ -194,6 +194,81 @@ def test_the_clocks_of_transforms_are_compared(
         assert note in recording.notes[0]
 
 
+@pytest.mark.parametrize("source", ["/tip", "/tf:tip"])
+def test_stamps_ahead_of_their_arrival_are_taken_back(
+    source: str, truth: Session, tmp_path: Path
+) -> None:
+    """Correct a finger that is stamped half a second ahead, and say so."""
+    bag = Bag("mcap")
+    for k in range(0, len(truth.t), 10):
+        bag.pose("/box", truth.t[k], *truth.pose[k])
+        t, place = truth.t[k] + 0.5, np.append(truth.finger[k], 0.0)
+        bag.pose("/tip", t, place[0], place[1], 0.0, late=-0.5)
+        bag.transform("/tf", t, "table", "tip", place, bag.spin(0.0), late=-0.5)
+    (recording,) = pw.read_recordings(bag.write(tmp_path), pw.BagTopics("/box", source))
+    (note,) = recording.notes
+    assert note == (
+        f"{source} is stamped 0.500 s ahead of its arrival: its stamps were taken back by that"
+    )
+    at = recording.finger.t
+    want = np.column_stack([np.interp(at, truth.t, column) for column in truth.finger.T])
+    assert recording.finger.values == pytest.approx(want, abs=1e-6)
+    assert len(pw.cut_pushes([recording]).pushes) == 3
+
+
+def test_a_clock_that_all_share_is_not_corrected(truth: Session, tmp_path: Path) -> None:
+    """Leave stamps alone that are all ahead: it is the recorder that is late."""
+    bag = Bag("mcap")
+    for k in range(0, len(truth.t), 10):
+        bag.pose("/box", truth.t[k], *truth.pose[k], late=-0.44)
+        bag.pose("/tip", truth.t[k], truth.finger[k, 0], truth.finger[k, 1], 0.0, late=-0.5)
+    (recording,) = pw.read_recordings(bag.write(tmp_path), TOPICS)
+    assert recording.notes == ()
+    assert recording.finger.t == pytest.approx(recording.object.t)
+
+
+def test_transforms_that_never_change_need_no_stamps(truth: Session, tmp_path: Path) -> None:
+    """Use a fixed frame that is repeated half a second ahead throughout, and say so."""
+    bag = Bag("ros1")
+    for k in range(0, len(truth.t), 10):
+        t = truth.t[k]
+        bag.pose("/box", t, *truth.pose[k])
+        place = np.append(truth.finger[k] - (0.1, 0.0), 0.3)
+        bag.transform("/tf", t, "table", "hand", place, bag.spin(0.0))
+        place = np.array([0.1, 0.0, -0.3])
+        bag.transform("/tf", t + 0.5, "hand", "tip", place, bag.spin(0.0), late=-0.5)
+    (recording,) = pw.read_recordings(bag.write(tmp_path), pw.BagTopics("/box", "/tf:tip"))
+    assert len(recording.finger.t) == len(recording.object.t) == len(truth.t) // 10
+    assert recording.finger.values == pytest.approx(truth.finger[::10], abs=1e-9)
+    (note,) = recording.notes
+    assert "up to 0.50 s ahead of their arrival, which does not matter: tip" in note
+
+
+def test_poses_without_a_frame_are_in_the_one_that_is_named(truth: Session, tmp_path: Path) -> None:
+    """Take poses with an empty frame as given in --frame, and ask for it where it is missing."""
+    bag = Bag("ros1")
+    for k in range(0, len(truth.t), 10):
+        x, y, theta = truth.pose[k]
+        bag.pose("/box", truth.t[k], x - 1.0, y, theta, frame="camera")
+        bag.pose("/tip", truth.t[k], truth.finger[k, 0], truth.finger[k, 1], 0.0, frame="")
+        bag.pose("/bare", truth.t[k], x, y, theta, frame="")
+        bag.pose("/named", truth.t[k], truth.finger[k, 0], truth.finger[k, 1], 0.0, frame="map")
+    bag.transform("/tf_static", 0.0, "map", "camera", np.array([1.0, 0.0, 0.0]), bag.spin(0.0))
+    path = bag.write(tmp_path)
+    (recording,) = pw.read_recordings(path, replace(TOPICS, frame="map"))
+    assert recording.notes == ("the poses of /tip name no frame: taken as given in 'map'",)
+    assert recording.object.values[:, :2] == pytest.approx(truth.pose[::10, :2], abs=1e-9)
+    assert recording.finger.values == pytest.approx(truth.finger[::10], abs=1e-9)
+    for topics, name, frame in (
+        (TOPICS, "/tip", "camera"),
+        (pw.BagTopics("/bare", "/named"), "the object's topic", "map"),
+    ):
+        with pytest.raises(
+            PushwiseError, match=f"poses of {name} name no frame; .*--frame {frame}"
+        ):
+            pw.read_recordings(path, topics)
+
+
 def test_nothing_is_filled_in_where_transforms_are_missing(truth: Session, tmp_path: Path) -> None:
     """Drop and count what is in a frame that no transform places at the time."""
     bag = Bag("mcap")

@@ -44,6 +44,18 @@ def test_streams_are_sorted_and_everything_dropped_is_counted() -> None:
     assert counts == (1, 1, 2, 1)
 
 
+def test_a_sample_that_waited_in_a_queue_is_dropped() -> None:
+    """Drop a sample that is stamped just before the next one, late, and keep that one."""
+    t = np.arange(0.0, 1.0, 0.01)
+    x = 0.1 * t
+    t[50] = t[51] - 2e-4
+    made = stream("object", t, np.column_stack([x, 0 * x, 0 * x]))
+    assert made.queued == 1
+    assert made.values[:, 0] == pytest.approx(np.delete(x, 50))
+    force = stream("force", t, np.column_stack([x, 0 * x]))
+    assert (force.queued, len(force.t)) == (0, 100)
+
+
 def test_angles_go_the_shorter_way() -> None:
     """Interpolate between 3.1 and -3.1 through pi, not through zero."""
     made = stream("object", [0.0, 1.0], [[0, 0, 3.1], [0, 0, -3.1]])

@@ -16,6 +16,7 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.identification.free_slide import lacks_slide
 from pushwise.physics.push import Finger, ForcePush, Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
@@ -81,8 +82,8 @@ def flaw_of(grid: CellGrid, record: PushRecord, finger: Finger, name: str) -> st
 
 def is_flick(push: Push) -> bool:
     """Return whether the finger speeds up in a push to a speed at which inertia counts."""
-    speed = np.hypot(*push.velocities.T)
-    return bool(speed.max() > FAST and speed[0] < 0.5 * speed.max())
+    top = kept_up_speed(push)
+    return bool(top > FAST and np.hypot(*push.velocities[0]) < 0.5 * top)
 
 
 def check_moved(grid: CellGrid, records: Sequence[PushRecord]) -> None:

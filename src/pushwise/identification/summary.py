@@ -14,6 +14,7 @@ from pushwise.identification.prior import Prior
 from pushwise.identification.record_quality import contradicts, jumps
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.typing import Integers
 
 __all__ = ["UNKNOWN", "outliers", "setup_errors", "statements", "total_mass_determined"]
@@ -25,7 +26,6 @@ ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction,
 # What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
 # yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %.
 COASTS = 5e-3  # m
-KEPT_UP = 0.05  # s for which a finger must be as fast as that
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
 
 
@@ -181,17 +181,10 @@ def _coasting(posterior: Posterior) -> float:
         record = posterior.problem.records[i]
         speed = max(speed, float(np.hypot(*record.twist[:2])))
         if isinstance(record.push, Push):
-            speed = max(speed, _fastest(record.push))
+            speed = max(speed, kept_up_speed(record.push))
         elif not is_free(record):
             return np.inf  # a given force accelerates the mass directly
     return speed**2 / (2.0 * friction * GRAVITY)
-
-
-def _fastest(push: Push) -> float:
-    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
-    window = min(KEPT_UP, push.duration)
-    ends = np.concatenate([push.times, push.times + window]).clip(window, push.duration)
-    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
 
 
 def _total(posterior: Posterior, *, fitted: bool) -> str:

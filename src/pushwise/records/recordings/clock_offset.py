@@ -27,8 +27,9 @@ _ERROR = 5e-3  # m; how large the constant error of a finger's position may well
 _SCATTER = 3e-4  # m; if the distance from the side varies by this much
 _NORMALS = np.radians(np.arange(-60.0, 61.0, 5.0))  # of a side, from where the finger is going
 _TOGETHER = 3e-3  # m; a distance that varies more is not that of a finger from a flat side
-_CLEARER = 2.0  # times as much variation one tenth of a second away: otherwise nothing is known
+_CLEAR = 1.5  # times as much variation one tenth of a second away: otherwise nothing is known
 _AWAY = 0.1  # s
+_CLEARER = 2.0  # times as much variation as stamped: otherwise no offset is believed
 _SAME = 0.04  # s; clocks that differ by less count as the same: a tip that is off feigns as much
 _BETTER = 1e-3  # m by which variation must decrease to believe in an offset
 _MOST = 300  # samples of an episode that are looked at,
@@ -82,7 +83,7 @@ def clock_offset(episodes: Sequence[Episode]) -> ClockOffset | None:
     best = int(np.argmin(scatter))
     away = round(_AWAY / _STEP)
     around = scatter[max(best - away, 0)], scatter[min(best + away, len(shifts) - 1)]
-    if scatter[best] > _TOGETHER or min(around) < _CLEARER * scatter[best]:
+    if scatter[best] > _TOGETHER or min(around) < _CLEAR * scatter[best]:
         return None
     delay = -float(shifts[best])
     now = scatter[len(shifts) // 2]

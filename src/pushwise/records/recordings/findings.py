@@ -10,6 +10,7 @@ import numpy as np
 
 from pushwise.checks import counted
 from pushwise.physics.push import Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.records.recordings.stream import Recording, Stream
@@ -17,7 +18,6 @@ from pushwise.shape.grid import CellGrid
 
 __all__ = ["Findings", "FoundPush"]
 
-_KEPT_UP = 0.05  # s over which speeds are measured
 _LISTED = 20  # largest number of lines of one kind in a summary
 
 
@@ -41,7 +41,7 @@ class FoundPush:
             "source": self.source,
             "start": self.start,
             "duration": float(record.t[-1]),
-            "speed": _top_speed(record.push),
+            "speed": kept_up_speed(record.push),
             "travel": record.push.length,
             "object_travel": float(np.hypot(moved[0], moved[1])),
             "object_turn": float(moved[2]),
@@ -127,13 +127,6 @@ class Findings:
         return "\n".join(lines)
 
 
-def _top_speed(push: Push) -> float:
-    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
-    window = min(_KEPT_UP, push.duration)
-    ends = push.times.clip(window, push.duration)
-    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
-
-
 def _streams(recording: Recording) -> list[Stream]:
     """Return the streams a recording has."""
     streams = (recording.object, recording.finger, recording.force)
@@ -151,6 +144,7 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
         "gaps": [{"start": start, "seconds": length} for start, length in stream.gaps],
         "unsorted": stream.unsorted,
         "duplicates": stream.duplicates,
+        "queued": stream.queued,
         "held": stream.held,
         "not_finite": stream.not_finite,
         "jumps": stream.jumps,
@@ -172,6 +166,7 @@ def _stream_words(stream: Stream) -> str:
     for count, what in (
         (stream.unsorted, "out of order: sorted"),
         (stream.duplicates, "with the stamp of another: dropped"),
+        (stream.queued, "stamped late, just before the next: dropped"),
         (stream.held, "repeats of the one before: dropped"),
         (stream.not_finite, "without numbers: dropped"),
         (stream.jumps, "far from both neighbours: dropped"),

@@ -20,6 +20,7 @@ __all__ = ["Recording", "Stream", "seen_at", "too_far"]
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
 _TURNED = 20.0  # rad; a larger angle is in degrees
 _GAP = 5.0  # times the usual time between samples: a longer one is a gap
+_QUEUED = 0.1  # times the usual time: a sample so close before another waited in a queue
 _STEPS = 10  # changes of value needed to see how long a sensor holds each
 _JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
 _JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion
@@ -42,6 +43,8 @@ class Stream:
     """Number of samples that came after one with a later stamp."""
     duplicates: int = 0
     """Number of samples dropped because another had the same stamp."""
+    queued: int = 0
+    """Number of samples dropped because the next one followed at once: their stamps are late."""
     held: int = 0
     """Number of samples dropped because a slow sensor that is read often repeated its value."""
     not_finite: int = 0
@@ -84,6 +87,9 @@ class Stream:
         first = np.diff(t, prepend=-np.inf) > 0.0
         duplicates = int((~first).sum())
         t, values = t[first], values[first]
+        step = np.diff(t, append=np.inf)
+        queued = step < _QUEUED * np.median(step) if name != "force" else np.zeros(len(t), bool)
+        t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
             values = np.column_stack([values[:, :2], np.unwrap(values[:, 2])])
@@ -105,6 +111,7 @@ class Stream:
             values,
             unsorted=unsorted,
             duplicates=duplicates,
+            queued=int(queued.sum()),
             held=int(held.sum()),
             not_finite=not_finite,
             jumps=int(jumped.sum()),
