@@ -36,8 +36,10 @@ _MOST = 300  # samples of an episode that are looked at,
 _SLOWEST = 0.1  # those at which the object is as fast as this, compared with its greatest speed,
 _NEARBY = 0.1  # s before and after,
 _ENDS = 0.2  # s after the first and before the last of these: where contact begins and ends
+_LONG = 0.5  # s; what is left of a flick is shorter than this,
+_FOLLOWS = 0.3  # times the speed of the object: a slower finger does not push it
 _FEWEST = 10  # samples of an episode that says anything
-_SEEN = 0.8  # of the samples must have a finger when its clock is shifted
+_SEEN = 0.8  # of the samples must have a moving finger when its clock is shifted
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,10 @@ def _variance(episode: Episode, some: Integers, shift: float) -> float:
     finger = episode.recording.finger
     t, pose = episode.t[some], episode.pose[some]
     known = finger.seen(t + shift)
-    if known.sum() < max(_SEEN * len(t), _FEWEST / 2):
+    goes = finger.at(t + shift + _NEARBY) - finger.at(t + shift - _NEARBY)
+    moved = episode.recording.object.at(t + _NEARBY) - episode.recording.object.at(t - _NEARBY)
+    pushes = known & (np.hypot(*goes.T) > _FOLLOWS * np.hypot(moved[:, 0], moved[:, 1]))
+    if pushes.sum() < _SEEN * len(t):
         return float("inf")
     t, pose = t[known], pose[known]
     cos, sin = np.cos(pose[:, 2]), np.sin(pose[:, 2])
@@ -138,7 +143,7 @@ def _moving(episode: Episode) -> Integers:
     far = np.hypot(*step)
     fast = t[far > _SLOWEST * far.max()]
     moving = np.flatnonzero((t > fast[0] + _ENDS) & (t < fast[-1] - _ENDS))
-    if not len(moving):
-        return moving
+    if not len(moving) or t[moving[-1]] - t[moving[0]] < _LONG:
+        return moving[:0]
     some: Integers = moving[np.linspace(0, len(moving) - 1, min(_MOST, len(moving))).astype(int)]
     return some

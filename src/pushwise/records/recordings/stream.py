@@ -87,8 +87,10 @@ class Stream:
         first = np.diff(t, prepend=-np.inf) > 0.0
         duplicates = int((~first).sum())
         t, values = t[first], values[first]
-        step = np.diff(t, append=np.inf)
-        queued = step < _QUEUED * np.median(step) if name != "force" else np.zeros(len(t), bool)
+        queued = np.zeros(len(t), bool)
+        if name != "force" and len(t) > 2:
+            step = np.diff(t)
+            queued[:-1] = step < _QUEUED * np.median(step)
         t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
