@@ -14,8 +14,8 @@ from pushwise.identification.methods.convex import convex_model
 from pushwise.identification.observations import Touches
 from pushwise.identification.problem import Problem
 from pushwise.identification.record_quality import check_moved, flaw_of
-from pushwise.identification.summary import _fastest
 from pushwise.objects import Thing
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.sliding.random_push import draw_push
 from pushwise.typing import Array
 
@@ -190,12 +190,12 @@ def test_an_object_may_return_to_where_it_was() -> None:
 
 def test_jitter_is_no_speed() -> None:
     """Take the speed that a finger keeps up: of a straight push its own."""
-    assert _fastest(pw.Push.line((0.0, 0.0), (0.3, 0.4), 2.0)) == pytest.approx(0.5)
-    assert _fastest(pw.Push.line((0.0, 0.0), (0.3, 0.4), 0.01)) == pytest.approx(0.5)
+    assert kept_up_speed(pw.Push.line((0.0, 0.0), (0.3, 0.4), 2.0)) == pytest.approx(0.5)
+    assert kept_up_speed(pw.Push.line((0.0, 0.0), (0.3, 0.4), 0.01)) == pytest.approx(0.5)
     faster = pw.Push([0.0, 1.0, 1.1], [(0.0, 0.0), (0.01, 0.0), (0.11, 0.0)])
-    assert _fastest(faster) == pytest.approx(1.0)
+    assert kept_up_speed(faster) == pytest.approx(1.0)
     t = np.linspace(0.0, 1.0, 1001)
     jitter = np.random.default_rng(0).normal(0.0, 3e-4, (1001, 2))
     noisy = pw.Push(t, np.column_stack([0.1 * t, 0.0 * t]) + jitter)
     assert noisy.top_speed > 0.5
-    assert _fastest(noisy) < 0.15
+    assert kept_up_speed(noisy) < 0.15

@@ -1,5 +1,6 @@
-"""Streams, stretches, and pushes cut out of recordings."""
+"""Streams, clocks, and pushes cut out of recordings."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseError
-from pushwise.records.recordings.findings import Findings
-from pushwise.records.recordings.segmentation import straight_stretches
+from pushwise.records.recordings.findings import Findings, FoundPush
 from pushwise.records.recordings.stream import Recording, Stream
 
 
@@ -44,6 +44,18 @@ def test_streams_are_sorted_and_everything_dropped_is_counted() -> None:
     assert counts == (1, 1, 2, 1)
 
 
+def test_a_sample_that_waited_in_a_queue_is_dropped() -> None:
+    """Drop a sample that is stamped just before the next one, late, and keep that one."""
+    t = np.arange(0.0, 1.0, 0.01)
+    x = 0.1 * t
+    t[50] = t[51] - 2e-4
+    made = stream("object", t, np.column_stack([x, 0 * x, 0 * x]))
+    assert made.queued == 1
+    assert made.values[:, 0] == pytest.approx(np.delete(x, 50))
+    force = stream("force", t, np.column_stack([x, 0 * x]))
+    assert (force.queued, len(force.t)) == (0, 100)
+
+
 def test_angles_go_the_shorter_way() -> None:
     """Interpolate between 3.1 and -3.1 through pi, not through zero."""
     made = stream("object", [0.0, 1.0], [[0, 0, 3.1], [0, 0, -3.1]])
@@ -60,59 +72,142 @@ def test_forces_are_means_since_the_sample_before() -> None:
     assert mean[:, 0] == pytest.approx(1.0)
 
 
-def test_a_way_is_divided_at_its_corners() -> None:
-    """Find the corners of rest, straight on, left, and rest, and none on a straight way."""
-    t = np.linspace(0.0, 4.0, 401)
-    x = np.clip(t - 1.0, 0.0, 1.0) * 0.1
-    y = np.clip(t - 2.0, 0.0, 1.0) * 0.1
-    parts = straight_stretches(t, np.column_stack([x, y]), 1e-3)
-    assert [t[last] for _, last in parts] == pytest.approx([1.0, 2.0, 3.0, 4.0], abs=0.02)
-    noise = np.random.default_rng(0).normal(size=(401, 2)) * 1e-4
-    straight = np.column_stack([0.1 * t, -0.2 * t]) + noise
-    assert straight_stretches(t, straight, 1e-3) == [(0, 400)]
+def check_finger(push: FoundPush, recording: Recording) -> None:
+    """Compare every sample with what was recorded at its own time."""
+    t = push.record.t + push.start
+    assert push.record.finger == pytest.approx(recording.finger.at(t), abs=1e-12)
+    assert np.isin(np.round(t, 9), np.round(recording.object.t, 9)).all()
+    assert push.record.pose[:, :2] == pytest.approx(recording.object.at(t)[:, :2], abs=1e-12)
 
 
 def test_a_push_is_found_between_approach_and_rest() -> None:
-    """Cut the push off a long approach, keep the rest after it, and know its line."""
-    found = pw.cut_pushes([pushed(lambda t: (min(0.1 * (t - 1.5), 0.1), 0.02), seconds=4.0)])
+    """Cut the push off a long approach, and keep the rest after it."""
+    recording = pushed(lambda t: (min(0.1 * (t - 1.5), 0.1), 0.02), seconds=4.0)
+    found = pw.cut_pushes([recording])
     (push,) = found.pushes
     record = push.record
+    check_finger(push, recording)
     assert isinstance(record.push, pw.Push)
-    assert record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-6)
     assert record.push.start[0] == pytest.approx(-0.01, abs=0.002)
-    assert push.start + record.push.duration == pytest.approx(2.5, abs=0.02)
-    assert record.t[-1] > record.push.duration + 0.2
+    assert record.push.end == pytest.approx([0.1, 0.02])
+    assert 2.65 < push.start + record.t[-1] < 2.8
     assert record.pose[-1, 0] == pytest.approx(0.1, abs=1e-6)
+    assert not record.twist.any()
     assert found.noise.position < 1e-12
 
 
-def test_a_bent_way_is_several_pushes() -> None:
-    """Divide a push along an arc into straight ones, none of them far from it."""
-    found = pw.cut_pushes(
-        [pushed(lambda t: (0.1 * np.sin(t / 2), 0.1 - 0.1 * np.cos(t / 2)), seconds=3.0)]
-    )
-    assert len(found.pushes) >= 3
-    for push in found.pushes:
-        assert push.stray <= 1e-3
-        assert push.record.finger is not None
-        radius = np.hypot(push.record.finger[:, 0], push.record.finger[:, 1] - 0.1)
-        assert radius == pytest.approx(0.1, abs=2e-3)
+@pytest.mark.parametrize(
+    "finger",
+    [
+        # along an arc
+        lambda t: (0.1 * np.sin(t / 2) - 0.01, 0.1 - 0.1 * np.cos(t / 2)),
+        # from 50 to 200 mm/s
+        lambda t: (0.05 * t + 0.025 * t**2 - 0.01, 0.0),
+        # back by 20 mm, and on again
+        lambda t: (0.1 * t - 0.01 - (0.2 * min(max(t - 0.8, 0.0), 0.2)), 0.0),
+    ],
+)
+def test_a_push_has_the_whole_path_of_its_finger(finger: Any) -> None:
+    """Keep a finger that turns, speeds up, lets go and touches again in one record, as it was."""
+    recording = pushed(finger)
+    (push,) = pw.cut_pushes([recording]).pushes
+    check_finger(push, recording)
+    assert push.start + push.record.t[-1] == pytest.approx(recording.object.t[-1])
+    assert push.facts()["travel"] > 0.12
 
 
-def test_a_push_has_no_ramps() -> None:
-    """Keep the constant velocity of a push and tell of the ends where the finger is slower."""
+def test_a_push_around_a_corner_is_one() -> None:
+    """Keep both legs of a path that turns by a right angle in one record."""
 
     def finger(t: float) -> tuple[float, float]:
-        t = min(max(t - 0.5, 0.0), 2.0)
-        slow, late = min(t, 0.3), max(t - 1.7, 0.0)
-        return (0.1 * (t - slow + 0.5 * slow**2 / 0.3 - 0.5 * late**2 / 0.3), 0.0)
+        return (min(0.05 * t, 0.08) - 0.01, 0.05 * max(t - 1.6, 0.0))
 
-    found = pw.cut_pushes([pushed(finger)])
-    (push,) = found.pushes
-    assert isinstance(push.record.push, pw.Push)
-    assert push.record.push.velocity == pytest.approx([0.1, 0.0], abs=1e-3)
-    assert push.start == pytest.approx(0.8, abs=0.1)
-    assert "short stretches" in found.left_out[0]
+    def pose(t: float) -> tuple[float, float, float]:
+        x, y = finger(t)
+        return (max(x, 0.0), y, 0.0)
+
+    recording = pushed(finger, pose=pose)
+    (push,) = pw.cut_pushes([recording]).pushes
+    check_finger(push, recording)
+    assert push.facts()["travel"] == pytest.approx(0.07 + 0.01 + 0.05 * 1.39, abs=2e-3)
+
+
+def test_a_slide_after_a_release_is_kept() -> None:
+    """Record an object that slides on for half a second after the finger stopped."""
+
+    def pose(t: float) -> tuple[float, float, float]:
+        slides = min(max(t - 1.0, 0.0), 0.5)
+        return (0.5 * min(max(t - 0.8, 0.0), 0.2) + 0.5 * slides - 0.5 * slides**2, 0.0, 0.0)
+
+    recording = pushed(lambda t: (0.5 * (min(t, 1.0) - 0.8), 0.0), pose=pose)
+    (push,) = pw.cut_pushes([recording]).pushes
+    check_finger(push, recording)
+    assert push.record.pose[-1, 0] == pytest.approx(0.225)
+    assert push.start + push.record.t[-1] > 1.6
+
+
+def test_rests_divide_a_recording_into_pushes() -> None:
+    """Begin a new record where the object rested for a second, not where it stopped briefly."""
+
+    def twice(pause: float) -> Recording:
+        return pushed(
+            lambda t: (0.05 * (min(t, 2.0) + max(t - 2.0 - pause, 0.0)) - 0.05, 0.0), seconds=6.0
+        )
+
+    assert len(pw.cut_pushes([twice(0.2)]).pushes) == 1
+    recording = twice(1.0)
+    pushes = pw.cut_pushes([recording]).pushes
+    assert [push.start < 2.0 for push in pushes] == [True, False]
+    assert pushes[0].start + pushes[0].record.t[-1] < pushes[1].start
+    for push in pushes:
+        check_finger(push, recording)
+
+
+def test_slow_pushes_in_noise_are_whole() -> None:
+    """Find one push of 10 mm/s in poses with a noise of half a millimetre, at 30 Hz."""
+    rng = np.random.default_rng(0)
+
+    def pose(t: float) -> tuple[float, ...]:
+        noise = 5e-4 * rng.normal(size=2)
+        return (0.01 * min(max(t - 2.0, 0.0), 5.0) + noise[0], noise[1], 0.0)
+
+    finger = pushed(lambda t: (0.01 * (min(t, 7.0) - 2.0), 0.0), rate=30.0, seconds=9.0, pose=pose)
+    (push,) = pw.cut_pushes([finger]).pushes
+    check_finger(push, finger)
+    assert push.record.pose[-1, 0] == pytest.approx(0.05, abs=2e-3)
+
+
+def test_an_object_may_be_in_motion_when_a_recording_starts() -> None:
+    """Estimate the twist with which a record starts, if nothing shows that the object rested."""
+    recording = pushed(lambda t: (0.1 * t, 0.0), pose=lambda t: (0.1 * t, 0.0, 0.2 * t))
+    (push,) = pw.cut_pushes([recording]).pushes
+    assert push.record.twist == pytest.approx([0.1, 0.0, 0.2])
+    moved = pw.cut_pushes([recording], offset=(0.0, 0.1, 0.0)).pushes[0].record
+    assert moved.twist[0] == pytest.approx(0.08, abs=1e-3)
+
+
+@pytest.mark.parametrize("late", [0.3, -0.5])
+def test_the_clocks_of_finger_and_object_are_compared_and_corrected(late: float) -> None:
+    """Find how late the object is stamped from a finger that speeds up, state and correct it."""
+
+    def finger(t: float) -> tuple[float, float]:
+        s = min(max(t - 1.0, 0.0), 2.0)
+        return (0.05 * s + 0.03 * s**2, 0.01)
+
+    truth = pushed(finger, seconds=5.0)
+    shifted = replace(truth, object=replace(truth.object, t=truth.object.t + late))
+    found = pw.cut_pushes([shifted])
+    words = "late" if late > 0.0 else "early"
+    assert f"stamped {abs(late):.2f} s {words} compared" in found.recordings[0].clocks
+    assert found.recordings[0].clocks in found.summary()
+    (push,), (true,) = found.pushes, pw.cut_pushes([truth]).pushes
+    assert push.record.pose == pytest.approx(true.record.pose, abs=1e-9)
+    assert push.record.finger == pytest.approx(true.record.finger, abs=1e-9)
+    assert "as stamped, within 0.04 s" in pw.cut_pushes([truth]).recordings[0].clocks
+    # Whoever states a delay is believed.
+    given = pw.cut_pushes([shifted], delay=0.0)
+    assert given.recordings[0].clocks == ""
+    assert given.recordings[0].object.t == pytest.approx(shifted.object.t)
 
 
 def test_a_sensor_that_holds_its_values_is_read_as_often_as_it_measures() -> None:
@@ -125,8 +220,7 @@ def test_a_sensor_that_holds_its_values_is_read_as_often_as_it_measures() -> Non
     assert 1.0 / finger.period == pytest.approx(100.0 / 3.0)
     seen = stream("object", t, np.column_stack([places, 0 * t]))
     (push,) = pw.cut_pushes([Recording("made", seen, finger)]).pushes
-    assert isinstance(push.record.push, pw.Push)
-    assert push.record.push.velocity == pytest.approx([0.1, 0.0], abs=2e-3)
+    assert push.record.finger == pytest.approx(finger.at(push.record.t + push.start))
     still = stream("finger", t, np.zeros((len(t), 2)))
     assert (still.held, len(still.t)) == (0, len(t))
 

@@ -35,7 +35,10 @@ class ConvertCommand:
     wrench: Annotated[str | None, typer.Option(help="Bags: the force topic.")] = None
     frame: Annotated[
         str | None,
-        typer.Option(help="Bags: the table frame, z up; by default that of the object's poses."),
+        typer.Option(
+            help="Bags: the table frame, z up; by default that of the object's poses. Poses that "
+            "name no frame are taken as given in it."
+        ),
     ] = None
     column: Annotated[
         list[str] | None,
@@ -54,8 +57,12 @@ class ConvertCommand:
         typer.Option(help="Pose x y theta of the grid frame in the tracked frame, in m and rad."),
     ] = (0.0, 0.0, 0.0)
     delay: Annotated[
-        float, typer.Option(help="Delay of the object's poses, such as a camera's, in seconds.")
-    ] = 0.0
+        float | None,
+        typer.Option(
+            help="Delay of the object's poses, such as a camera's, in seconds; estimated by "
+            "default."
+        ),
+    ] = None
     finger_radius: Annotated[
         float | None, typer.Option(help="Radius of the finger, in metres; goes into the header.")
     ] = None
@@ -81,7 +88,8 @@ def convert(asked: ConvertCommand) -> None:
     if asked.output is not None:
         check_new(asked.output)
     finite_array("--offset", asked.offset, (3,))
-    finite_number("--delay", asked.delay)
+    if asked.delay is not None:
+        finite_number("--delay", asked.delay)
     if asked.finger_radius is not None:
         positive_number("--finger-radius", asked.finger_radius)
     topics = BagTopics(asked.object, asked.finger, asked.wrench, asked.frame)
@@ -107,7 +115,7 @@ def convert(asked: ConvertCommand) -> None:
     else:
         typer.echo(found.summary())
     if not found.pushes:
-        why = "the object never moves while the finger moves along a straight line"
+        why = "the object never moves while the finger moves"
         if found.left_out:
             why = f"every candidate was left out, the first: {found.left_out[0]}"
         raise PushwiseError(f"no push found in {_named(asked.files)}: {why}.")

@@ -143,6 +143,7 @@ def identify(asked: IdentifyCommand) -> None:
     from pushwise.identification.identify import identify as run
     from pushwise.identification.identify import stopped_at
     from pushwise.identification.methods.registry import method_named
+    from pushwise.identification.setup_doubts import doubt_setup
     from pushwise.model_files import load_grid, save
     from pushwise.records.log import load_logs
     from pushwise.show.status_line import Identifying
@@ -157,6 +158,9 @@ def identify(asked: IdentifyCommand) -> None:
     log = load_logs(asked.logs, cells)
     learn, test = split(log, asked.holdout)
     finger, prior = asked.finger(log.finger_radius), asked.prior()
+    if chosen.calibrates:
+        known = asked.finger_radius is not None or log.finger_radius is not None
+        finger, prior = doubt_setup(cells, learn, finger, prior, radius_known=known)
     with Identifying(budget=asked.budget if chosen.needs_budget else None) as line:
         try:
             found = run(
@@ -183,9 +187,12 @@ def identify(asked: IdentifyCommand) -> None:
         plot_maps(found, asked.plot)
     tested = {}
     if test:
-        uniform = end_distance(uniform_model(cells, prior), test, finger)
-        error = end_distance(found.model, test, found.finger)
-        impossible = len(predicted_ends(found.model, test, found.finger).impossible)
+        # The baseline has the same set-up: what is compared is the model of the object.
+        setup = found.calibration
+        baseline = uniform_model(cells, prior)
+        uniform = end_distance(baseline, test, finger if setup is None else found.finger, setup)
+        error = end_distance(found.model, test, found.finger, setup)
+        impossible = len(predicted_ends(found.model, test, found.finger, setup).impossible)
         tested = {
             "pushes": len(test),
             "impossible": impossible,

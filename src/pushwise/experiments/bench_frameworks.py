@@ -76,7 +76,7 @@ def _with_torch(scene: PushScene, inputs: PushInputs) -> Call:
     from pushwise.torch import simulate
 
     given = [torch.tensor(x, requires_grad=True) for x in inputs]
-    return lambda turn: simulate(*given, scene=scene).sum().backward()
+    return lambda turn: simulate(*given, scene=scene).sum().backward()  # type: ignore[no-untyped-call]
 
 
 def _with_jax(scene: PushScene, inputs: PushInputs) -> Call:

@@ -14,6 +14,7 @@ import numpy as np
 
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.physics.push import ForcePush, Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
@@ -54,8 +55,8 @@ def is_free(record: PushRecord) -> bool:
 
 def is_flick(push: Push) -> bool:
     """Return whether the finger speeds up in a push to a speed at which inertia counts."""
-    speed = np.hypot(*push.velocities.T)
-    return bool(speed.max() > FAST and speed[0] < 0.5 * speed.max())
+    top = kept_up_speed(push)
+    return bool(top > FAST and np.hypot(*push.velocities[0]) < 0.5 * top)
 
 
 def free_slide(grid: CellGrid, record: PushRecord, radius: float) -> PushRecord | None:

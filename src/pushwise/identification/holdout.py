@@ -33,9 +33,17 @@ class PredictedEnds(NamedTuple):
     these end where they start."""
 
 
-def end_distance(model: ObjectModel, records: Sequence[PushRecord], finger: Finger) -> float:
-    """Return the mean distance [m] between predicted and observed cells at the ends of pushes."""
-    ends = predicted_ends(model, records, finger).pose
+def end_distance(
+    model: ObjectModel,
+    records: Sequence[PushRecord],
+    finger: Finger,
+    calibration: Calibration | None = None,
+) -> float:
+    """Return the mean distance [m] between predicted and observed cells at the ends of pushes.
+
+    Arguments as of `predicted_ends`.
+    """
+    ends = predicted_ends(model, records, finger, calibration).pose
     distances = [
         mean_cell_error(model.grid, end, record.pose[-1])
         for end, record in zip(ends, records, strict=True)

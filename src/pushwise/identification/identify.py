@@ -27,8 +27,9 @@ from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.identification.record_quality import check_moved
+from pushwise.identification.record_quality import check_moved, flaw_of
 from pushwise.identification.result import Identification, Step
+from pushwise.identification.setup_doubts import doubt_setup
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger
 from pushwise.progress import OnProgress, Progress
@@ -37,6 +38,8 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 
 __all__ = ["average", "identify", "stopped_at"]
+
+_CHECK = "check the finger's radius, the frame of the poses and whether the grid is of this object"
 
 
 def identify(
@@ -55,6 +58,8 @@ def identify(
     Pushes that cannot be used, or contradict the others, are left out, and the summary says so.
     Where most of them cannot have happened as recorded, an error names the likely mistake: angles
     in degrees, x and y swapped, another frame, forces of the wrong sign or unit; see `mistakes`.
+    Where the finger is some millimetres inside the object, or off it, while it pushes, the errors
+    of the set-up are estimated, too, unless the prior states how large they may be.
 
     Args:
         grid: The object's cells.
@@ -86,8 +91,11 @@ def identify(
         )
     if finger is None and isinstance(records, PushLog) and records.finger_radius is not None:
         finger = Finger(records.finger_radius)
+    known = finger is not None
     finger = finger or Finger()
     records = list(records)
+    if chosen.calibrates:
+        finger, prior = doubt_setup(grid, records, finger, prior, radius_known=known)
     problem = Problem(grid, records, finger, prior, physics, finds_height=chosen.finds_height)
     problem = _usable(problem, chosen)
     counter = SimulationCounter()
@@ -171,6 +179,9 @@ def _usable(problem: Problem, method: Method) -> Problem:
             flaws.setdefault(i, why)
     if len(flaws) == len(records):
         first = flaws[0]
+        if not flaw_of(problem.grid, records[0], problem.finger, records[0].called(0)):
+            # It cannot be simulated from where it starts.
+            first = f"{first.rstrip('.')}; {_CHECK}."
         many = len(records) > 1
         raise PushwiseError(f"no push can be used; the first: {first}" if many else first)
     check_moved(problem.grid, [r for i, r in enumerate(records) if i not in flaws])

@@ -11,7 +11,12 @@ from pushwise.identification.belief import Belief, centre_error
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.methods.registry import METHODS
 from pushwise.identification.posterior import Posterior
-from pushwise.identification.summary import outliers, statements, total_mass_determined
+from pushwise.identification.summary import (
+    outliers,
+    setup_errors,
+    statements,
+    total_mass_determined,
+)
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.typing import Array
@@ -121,6 +126,7 @@ class Identification:
     def facts(self) -> Mapping[str, object]:
         """Return the content of `summary` as numbers in SI units, ready for JSON."""
         total_mass_std = self.belief.total_mass_std
+        errors = setup_errors(self.posterior)
         return {
             "method": self.method,
             "pushes": len(self.posterior.problem.records),
@@ -138,6 +144,8 @@ class Identification:
             "total_mass_std": total_mass_std,
             "finger_friction": self.finger.friction,
             "finger_height": self.finger.height,
+            "setup": errors
+            and {name: {"value": value, "std": std} for name, (value, std) in errors.items()},
             "determined": self.posterior.determined,
             "drift": self.drift.tolist(),
             "outliers": list(self.outliers),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pushwise.identification.belief import centre_error
+from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.free_slide import is_free
 from pushwise.identification.object_rows import mean_friction
 from pushwise.identification.objective import centre_off
@@ -13,9 +14,10 @@ from pushwise.identification.prior import Prior
 from pushwise.identification.record_quality import contradicts, jumps
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.typing import Integers
 
-__all__ = ["UNKNOWN", "outliers", "statements", "total_mass_determined"]
+__all__ = ["UNKNOWN", "outliers", "setup_errors", "statements", "total_mass_determined"]
 
 
 UNKNOWN = 0.3  # an uncertainty reduced by less than this share counts as not determined
@@ -24,7 +26,6 @@ ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction,
 # What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
 # yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %.
 COASTS = 5e-3  # m
-KEPT_UP = 0.05  # s for which a finger must be as fast as that
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
 
 
@@ -41,6 +42,7 @@ def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
         _total(posterior, fitted=fitted),
         _loads(posterior),
         *_bounds(posterior),
+        *_setup(posterior),
         *outliers(posterior).values(),
     ]
 
@@ -63,6 +65,47 @@ def outliers(posterior: Posterior) -> dict[int, str]:
             times = "once" if wild == 1 else f"{wild} times"
             found[i] = f"push {i}: the pose jumps {times}, as no push could: is a pose wrong?"
     return found
+
+
+def setup_errors(posterior: Posterior) -> dict[str, tuple[list[float], list[float]]] | None:
+    """Return the estimated errors of the set-up with their standard errors, in SI units.
+
+    They are named tip, tool, frame and radius: of the first two x and y or along and left, of the
+    frame x, y and angle, and the finger's radius itself. None where the set-up is not in doubt.
+    """
+    problem, u = posterior.problem, posterior.refined.u
+    setup = problem.calibration_at(u)
+    if setup is None:
+        return None
+    radius = problem.finger_at(u).radius
+    std = problem.doubts * np.sqrt(np.diag(posterior.covariance)[-NUISANCES:])
+    return {
+        "tip": (setup.tip.tolist(), std[:2].tolist()),
+        "tool": (setup.tool.tolist(), std[2:4].tolist()),
+        "frame": (setup.frame.tolist(), std[4:7].tolist()),
+        "radius": ([radius], [radius * float(std[7])]),
+    }
+
+
+def _setup(posterior: Posterior) -> list[str]:
+    """Return the estimated errors of the set-up as a sentence; none where it is not in doubt."""
+    errors = setup_errors(posterior)
+    if errors is None:
+        return []
+
+    def mm(name: str) -> str:
+        (x, y), (dx, dy) = (values[:2] for values in errors[name])
+        return f"({1e3 * x:.1f}, {1e3 * y:.1f}) mm (+/- {1e3 * dx:.1f}, {1e3 * dy:.1f})"
+
+    (radius,), (radius_std,) = errors["radius"]
+    angle, angle_std = np.degrees([values[2] for values in errors["frame"]])
+    friction = posterior.problem.finger_at(posterior.refined.u).friction
+    return [
+        f"set-up in doubt, so it was estimated: tip off by {mm('tip')}, tool by {mm('tool')} along "
+        f"and left of a push, grid at {mm('frame')} in the tracked frame, turned by {angle:.1f} "
+        f"degrees (+/- {angle_std:.1f}); finger radius {1e3 * radius:.1f} mm (+/- "
+        f"{1e3 * radius_std:.1f}), friction {friction:.2f}."
+    ]
 
 
 def _centre(posterior: Posterior) -> str:
@@ -138,17 +181,10 @@ def _coasting(posterior: Posterior) -> float:
         record = posterior.problem.records[i]
         speed = max(speed, float(np.hypot(*record.twist[:2])))
         if isinstance(record.push, Push):
-            speed = max(speed, _fastest(record.push))
+            speed = max(speed, kept_up_speed(record.push))
         elif not is_free(record):
             return np.inf  # a given force accelerates the mass directly
     return speed**2 / (2.0 * friction * GRAVITY)
-
-
-def _fastest(push: Push) -> float:
-    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
-    window = min(KEPT_UP, push.duration)
-    ends = np.concatenate([push.times, push.times + window]).clip(window, push.duration)
-    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
 
 
 def _total(posterior: Posterior, *, fitted: bool) -> str:

@@ -7,7 +7,9 @@ import numpy as np
 from pushwise.physics.push import Push
 from pushwise.typing import Array, Integers
 
-__all__ = ["TOLERANCE", "path_through", "rest_at_start"]
+__all__ = ["TOLERANCE", "kept_up_speed", "path_through", "rest_at_start"]
+
+_KEPT_UP = 0.05  # s; a speed that a finger has for less than this is jitter of its path
 
 TOLERANCE = 2e-4
 """How far the path may be from a sample [m]: jitter of a robot, not a bend that it made."""
@@ -40,6 +42,13 @@ def rest_at_start(t: Array, positions: Array) -> int:
     first = int(_knots(t, positions)[1])
     waits = first < len(t) - 1 and _rests(positions[: first + 1])
     return first if waits else 0
+
+
+def kept_up_speed(push: Push) -> float:
+    """Return the greatest speed that a finger keeps up [m/s]; the jitter of its path is none."""
+    window = min(_KEPT_UP, push.duration)
+    ends = np.concatenate([push.times, push.times + window]).clip(window, push.duration)
+    return float(np.hypot(*(push.at(ends) - push.at(ends - window)).T).max()) / window
 
 
 def _knots(t: Array, positions: Array) -> Integers:

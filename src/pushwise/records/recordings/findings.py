@@ -10,6 +10,7 @@ import numpy as np
 
 from pushwise.checks import counted
 from pushwise.physics.push import Push
+from pushwise.records.finger_path import kept_up_speed
 from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.records.recordings.stream import Recording, Stream
@@ -25,31 +26,27 @@ class FoundPush:
     """A push found in a recording."""
 
     record: PushRecord
-    """The record; the finger's path is the straight line that fits it best."""
+    """The record; the finger's path has a knot at every sample."""
     source: str
     """The recording it comes from."""
     start: float
     """Time in the recording at which it began [s]."""
-    stray: float
-    """Largest distance of the finger from the straight line [m]."""
 
     def facts(self) -> dict[str, Any]:
         """Return the push in numbers, for JSON: metres, seconds and radians."""
         record = self.record
         assert isinstance(record.push, Push)
         moved = record.pose[-1] - record.pose[0]
-        speed = float(np.hypot(*record.push.velocity))
         return {
             "source": self.source,
             "start": self.start,
-            "duration": record.push.duration,
-            "speed": speed,
-            "travel": speed * record.push.duration,
+            "duration": float(record.t[-1]),
+            "speed": kept_up_speed(record.push),
+            "travel": record.push.length,
             "object_travel": float(np.hypot(moved[0], moved[1])),
             "object_turn": float(moved[2]),
             "samples": len(record.t),
             "longest_gap": float(np.diff(record.t).max()),
-            "stray": self.stray,
         }
 
 
@@ -83,7 +80,11 @@ class Findings:
         noise = self.noise
         return {
             "recordings": [
-                {"source": r.source, "streams": [_stream_facts(s) for s in _streams(r)]}
+                {
+                    "source": r.source,
+                    "streams": [_stream_facts(s) for s in _streams(r)],
+                    "clocks": r.clocks,
+                }
                 for r in self.recordings
             ],
             "noise": {"position": noise.position, "angle": noise.angle, "force": noise.force},
@@ -98,6 +99,8 @@ class Findings:
         for recording in self.recordings[:_LISTED]:
             lines.append(f"{recording.source}:")
             lines += [f"  {_stream_words(stream)}" for stream in _streams(recording)]
+            if recording.clocks:
+                lines.append(f"  clocks {recording.clocks}")
         lines += _more(len(self.recordings), "recordings")
         noise = self.noise
         force = f", {noise.force:.2g} N" if self.recordings[0].force is not None else ""
@@ -108,15 +111,14 @@ class Findings:
         lines.append(counted(len(self.pushes), "push", "pushes"))
         if self.pushes:
             lines.append(
-                "   push  at [s]  takes [s]  finger [mm]  [mm/s]  off line [mm]  object [mm]  "
+                "   push  at [s]  takes [s]  finger [mm]  top speed [mm/s]  object [mm]  "
                 "turn [deg]  samples  longest gap [s]"
             )
         for i, found in enumerate(self.pushes[:_LISTED]):
             f = found.facts()
             lines.append(
                 f"{i:7d} {f['start']:7.2f} {f['duration']:10.2f} {1e3 * f['travel']:12.1f} "
-                f"{1e3 * f['speed']:7.1f} {1e3 * f['stray']:14.2f} "
-                f"{1e3 * f['object_travel']:12.1f} "
+                f"{1e3 * f['speed']:17.1f} {1e3 * f['object_travel']:12.1f} "
                 f"{np.degrees(f['object_turn']):11.1f} {f['samples']:8d} {f['longest_gap']:16.3f}"
             )
         lines += _more(len(self.pushes), "pushes")
@@ -142,6 +144,7 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
         "gaps": [{"start": start, "seconds": length} for start, length in stream.gaps],
         "unsorted": stream.unsorted,
         "duplicates": stream.duplicates,
+        "queued": stream.queued,
         "held": stream.held,
         "not_finite": stream.not_finite,
         "jumps": stream.jumps,
@@ -163,6 +166,7 @@ def _stream_words(stream: Stream) -> str:
     for count, what in (
         (stream.unsorted, "out of order: sorted"),
         (stream.duplicates, "with the stamp of another: dropped"),
+        (stream.queued, "stamped late, just before the next: dropped"),
         (stream.held, "repeats of the one before: dropped"),
         (stream.not_finite, "without numbers: dropped"),
         (stream.jumps, "far from both neighbours: dropped"),

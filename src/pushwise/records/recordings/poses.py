@@ -20,6 +20,7 @@ from pushwise.typing import Array, Flags
 __all__ = [
     "Clocks",
     "Poses",
+    "ahead",
     "clock_notes",
     "compose",
     "here",
@@ -33,8 +34,13 @@ __all__ = [
 ]
 
 Clocks = Mapping[str, float | None]
-"""How long after its stamp a message of each source usually arrives [s]; None without stamps."""
+"""How long after its stamp a fast message of each source arrives [s]; None without stamps.
 
+It is negative for stamps that are ahead of the recorder's clock.
+"""
+
+_FAST = 5.0  # percentile of the delays: others are due to queues, which say nothing about a clock
+_AHEAD = 5e-3  # s; stamps that are this far ahead of their arrival are of another clock
 _LATE = 0.1  # s by which the delays of two sources may differ
 
 _LIFTED = 0.02  # m above or below the usual height
@@ -60,6 +66,11 @@ class Poses:
     not_placed: int = 0
     """How many more there were, at times when the pose of their frame is unknown."""
 
+    @property
+    def fixed(self) -> bool:
+        """Whether the pose never changes, so that its stamps do not matter."""
+        return bool((self.rows == self.rows[:1]).all())
+
 
 def times(arrivals: list[int], headers: list[Any]) -> tuple[Array, float | None]:
     """Return the times [s] of messages that arrived [ns] with headers, and their clock.
@@ -71,17 +82,43 @@ def times(arrivals: list[int], headers: list[Any]) -> tuple[Array, float | None]
     stamps = np.array([float(h.stamp.sec) + 1e-9 * float(h.stamp.nanosec) for h in headers])
     if not stamps.any():
         return arrived, None
-    return stamps, float(np.median(arrived - stamps))
+    return stamps, float(np.percentile(arrived - stamps, _FAST))
 
 
-def clock_notes(clocks: Clocks) -> list[str]:
-    """Return a sentence for each source without stamps, and one if the clocks disagree."""
+def ahead(clocks: Clocks) -> dict[str, float]:
+    """Return how far the stamps of each source are ahead of its arrival [s], if they are.
+
+    No message arrives before it is sent, so such stamps are of another clock than the recorder's.
+    If that is so for all sources, it is the recorder's clock that is late, and none is returned:
+    what their stamps say about each other is better than what their arrivals do.
+    """
+    known = {name: clock for name, clock in clocks.items() if clock is not None}
+    found = {name: -clock for name, clock in known.items() if clock < -_AHEAD}
+    return found if len(found) < len(clocks) else {}
+
+
+def clock_notes(clocks: Clocks, taken_back: Mapping[str, float]) -> list[str]:
+    """Return sentences about sources without stamps, stamps taken back, and clocks that disagree.
+
+    Args:
+        clocks: The clocks of all sources, as stamped.
+        taken_back: By how much the stamps of some were taken back [s]; see `ahead`.
+
+    """
     notes = [
         f"{name} has no stamps: its times are those of arrival"
         for name, clock in clocks.items()
         if clock is None
     ]
-    late = {name: clock for name, clock in clocks.items() if clock is not None}
+    notes += [
+        f"{name} is stamped {early:.3f} s ahead of its arrival: its stamps were taken back by that"
+        for name, early in taken_back.items()
+    ]
+    late = {
+        name: clock + taken_back.get(name, 0.0)
+        for name, clock in clocks.items()
+        if clock is not None
+    }
     if len(late) > 1 and max(late.values()) - min(late.values()) > _LATE:
         words = ", ".join(f"{name} {clock:.3f} s" for name, clock in late.items())
         notes.append(f"delays of arrival differ, are the clocks the same? {words}")
@@ -96,9 +133,10 @@ def here(count: int) -> Array:
 def placed(poses: Poses, t: Array) -> Flags:
     """Return at which of the times (k,) the frame of sorted poses has a known pose.
 
-    It is known between two poses that are not separated by a gap. A single pose is always valid.
+    It is known between two poses that are not separated by a gap. One that never changes is always
+    valid.
     """
-    return seen_at(poses.t, t) if len(poses.t) > 1 else np.ones(len(t), bool)
+    return np.ones(len(t), bool) if poses.fixed else seen_at(poses.t, t)
 
 
 def interpolated(poses: Poses, t: Array) -> Array:

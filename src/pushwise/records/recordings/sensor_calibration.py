@@ -22,6 +22,7 @@ _FEWEST = 8  # samples that a window, or the time in the air, must have
 _MARGIN = 0.3  # s before and after: a push there is not rest, and an object that moves is pushed
 _AIR_SPEED = 5e-3  # m/s; a finger this fast near an object at rest touches nothing
 _FELT = 0.05  # N; a force below this, or below the noise, counts as none
+_STRONGEST = 97  # percentile of the forces: a flick touches the object for a short time
 
 
 def estimate_noise(
@@ -101,14 +102,14 @@ class ForceCalibration:
         points along the finger's path, the reaction on the finger against it.
 
         Args:
-            pushes: Recording, stamps (k,) [s] and finger velocity (2,) [m/s] of each push.
+            pushes: Recording, stamps (k,) [s] and finger positions (k, 2) [m] of each push.
 
         """
-        power = 0.0
-        for recording, t, velocity in pushes:
+        work = 0.0
+        for recording, t, finger in pushes:
             force = self.during(recording, t)
-            power += 0.0 if force is None else float(np.sum(force @ velocity))
-        self._sign = -1.0 if power < 0.0 else 1.0
+            work += 0.0 if force is None else float(np.sum(force[1:] * np.diff(finger, axis=0)))
+        self._sign = -1.0 if work < 0.0 else 1.0
 
     def during(self, recording: Recording, t: Array) -> Array | None:
         """Return the mean forces [N] on the object since the previous stamp, (k, 2), if any."""
@@ -139,7 +140,7 @@ class ForceCalibration:
 
 def felt(force: Array, noise: Noise) -> bool:
     """Return whether the finger pushed with a noticeable force (k, 2) [N]."""
-    strongest = float(np.percentile(np.hypot(*force.T), 90))
+    strongest = float(np.percentile(np.hypot(*force.T), _STRONGEST))
     return strongest > max(_FELT, 3.0 * noise.force)
 
 

@@ -20,6 +20,7 @@ __all__ = ["Recording", "Stream", "seen_at", "too_far"]
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
 _TURNED = 20.0  # rad; a larger angle is in degrees
 _GAP = 5.0  # times the usual time between samples: a longer one is a gap
+_QUEUED = 0.1  # times the usual time: a sample so close before another waited in a queue
 _STEPS = 10  # changes of value needed to see how long a sensor holds each
 _JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
 _JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion
@@ -42,6 +43,8 @@ class Stream:
     """Number of samples that came after one with a later stamp."""
     duplicates: int = 0
     """Number of samples dropped because another had the same stamp."""
+    queued: int = 0
+    """Number of samples dropped because the next one followed at once: their stamps are late."""
     held: int = 0
     """Number of samples dropped because a slow sensor that is read often repeated its value."""
     not_finite: int = 0
@@ -84,6 +87,11 @@ class Stream:
         first = np.diff(t, prepend=-np.inf) > 0.0
         duplicates = int((~first).sum())
         t, values = t[first], values[first]
+        queued = np.zeros(len(t), bool)
+        if name != "force" and len(t) > 2:
+            step = np.diff(t)
+            queued[:-1] = step < _QUEUED * np.median(step)
+        t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
             values = np.column_stack([values[:, :2], np.unwrap(values[:, 2])])
@@ -105,6 +113,7 @@ class Stream:
             values,
             unsorted=unsorted,
             duplicates=duplicates,
+            queued=int(queued.sum()),
             held=int(held.sum()),
             not_finite=not_finite,
             jumps=int(jumped.sum()),
@@ -160,13 +169,20 @@ class Stream:
 
         Samples are interpolated linearly; the first mean is the value at the first time.
         """
-        knots = np.union1d(self.t, t)
+        return np.concatenate([self.at(t[:1]), self.mean_over(t[:-1], t[1:])])
+
+    def mean_over(self, begin: Array, end: Array) -> Array:
+        """Return the means between times (k,) and later ones (k,), shape (k, d).
+
+        Samples are interpolated linearly.
+        """
+        knots = np.unique(np.concatenate([self.t, begin, end]))
         values = self.at(knots)
         area = 0.5 * (values[1:] + values[:-1]) * np.diff(knots)[:, None]
         total = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(area, axis=0)])
-        at = total[np.searchsorted(knots, t)]
-        mean: Array = np.diff(at, axis=0) / np.diff(t)[:, None]
-        return np.concatenate([self.at(t[:1]), mean])
+        since, until = (total[np.searchsorted(knots, t)] for t in (begin, end))
+        mean: Array = (until - since) / (end - begin)[:, None]
+        return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +199,8 @@ class Recording:
     """Force in the table frame, on the object or, with the opposite sign, on the finger."""
     notes: tuple[str, ...] = ()
     """Assumptions that had to be made, one sentence each."""
+    clocks: str = ""
+    """What the motion of finger and object shows about their clocks, in words, if anything."""
 
     def __post_init__(self) -> None:
         """Refuse streams that were never recorded at the same time."""

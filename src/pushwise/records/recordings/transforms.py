@@ -14,6 +14,7 @@ from pushwise.errors import PushwiseError
 from pushwise.records.recordings.poses import (
     Clocks,
     Poses,
+    ahead,
     compose,
     here,
     interpolated,
@@ -34,15 +35,22 @@ _STATIC = "tf_static"  # the end of the name of the topic of constant transforms
 class Frames:
     """The tree of frames that transform messages describe."""
 
-    def __init__(self, source: str, messages: Mapping[str, list[tuple[int, Any]]]) -> None:
+    def __init__(
+        self,
+        source: str,
+        messages: Mapping[str, list[tuple[int, Any]]],
+        taken_back: Mapping[str, float],
+    ) -> None:
         """Sort transforms by frame.
 
         Args:
             source: Name of the bag, for error messages.
             messages: Arrival [ns] and TFMessage by topic.
+            taken_back: How far to take back the stamps of some sources [s], by their names.
 
         """
         self._source = source
+        self._taken_back = taken_back
         self._found: dict[str, list[tuple[str, int, Any]]] = {}
         self._parents: dict[str, list[str]] = {}
         for topic, arrived in messages.items():
@@ -55,10 +63,24 @@ class Frames:
                     if parent not in parents:
                         parents.append(parent)
         self._edges: dict[str, Poses] = {}
+        self._fixed_ahead: dict[str, float] = {}
 
     def names(self) -> list[str]:
         """Return the frames that have a parent."""
         return sorted(self._found)
+
+    def notes(self) -> list[str]:
+        """Return a sentence about fixed frames, of those used, that are stamped ahead of arrival.
+
+        ROS 1 does that to all transforms that it repeats because they are fixed.
+        """
+        if not self._fixed_ahead:
+            return []
+        names, most = ", ".join(self._fixed_ahead), max(self._fixed_ahead.values())
+        return [
+            f"transforms that never change are stamped up to {most:.2f} s ahead of their arrival, "
+            f"which does not matter: {names}"
+        ]
 
     def poses(self, child: str, frame: str | None) -> Poses:
         """Return the poses of a frame of the tree in another, by default in its root."""
@@ -73,7 +95,7 @@ class Frames:
         own, other = way
         if not own and not other:
             raise PushwiseError(f"{self._source}: frame {child!r} does not move in itself.")
-        moving = [edge for edge in own if len(edge.t) > 1]
+        moving = [edge for edge in own if not edge.fixed]
         # The frame with the most samples sets the times; the others are interpolated.
         t = max((edge.t for edge in moving or own + other), key=len)
         seen = self.carried(Poses(child, child, t, here(len(t))), frame)
@@ -159,7 +181,7 @@ class Frames:
         return parents[0]
 
     def _edge(self, child: str) -> Poses:
-        """Return a frame's sorted poses in its parent: a single one, without a clock, if fixed."""
+        """Return a frame's sorted poses in its parent, without a clock if it is fixed."""
         if child not in self._edges:
             parent = self._parent(child)
             found = self._found[child]
@@ -172,8 +194,12 @@ class Frames:
             edge = sorted_poses(Poses(parent, child, t, unit_rows(rows)))
             if len(edge.t) == 0:
                 raise PushwiseError(f"{self._source}: frame {child!r} has no pose in numbers.")
-            clocks: Clocks = {f"{found[0][0]}:{child}": clock} if len(edge.t) > 1 else {}
-            self._edges[child] = Poses(parent, child, edge.t, edge.rows, clocks)
+            name = f"{found[0][0]}:{child}"
+            clocks: Clocks = {} if edge.fixed else {name: clock}
+            if edge.fixed and len(edge.t) > 1:
+                self._fixed_ahead |= ahead({child: clock, "the recorder": 0.0})
+            t = edge.t - self._taken_back.get(name, 0.0)
+            self._edges[child] = Poses(parent, child, t, edge.rows, clocks)
         return self._edges[child]
 
 

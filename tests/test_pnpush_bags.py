@@ -1,0 +1,62 @@
+"""The twelve bags of MIT's preliminary pushes, from the command line alone."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from command import pushwise
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "pnpush_bags"
+OBJECTS = {"Al": "MetalSquare", "Plastic": "SquareBlock", "St": "SteelBlock"}
+BAGS = sorted(DATA.glob("*.bag"))
+
+pytestmark = pytest.mark.skipif(not BAGS, reason=f"{DATA} is not there")
+
+
+def convert(bag: Path, finger: str, log: Path) -> str:
+    """Convert a bag with its topics and the table frame, and return what was said."""
+    name = OBJECTS[bag.name.split("_")[0]]
+    topics = ("--object", f"/vicon/{name}/{name}", "--finger", finger, "--wrench", "/netft_data")
+    code, said, errors = pushwise("convert", bag, *topics, "--frame", "map", "-o", log)
+    assert (code, errors) == (0, "")
+    return said
+
+
+@pytest.mark.parametrize("finger", ["/tf:link_probe", "/tip_pose"])
+@pytest.mark.parametrize("bag", BAGS, ids=lambda bag: bag.stem)
+def test_a_bag_is_one_record_as_recorded(bag: Path, finger: str, tmp_path: Path) -> None:
+    """Write one record for each long push, whose fingers are those recorded at its own stamps."""
+    log = tmp_path / "log.csv"
+    said = convert(bag, finger, log)
+    assert "\n1 push\n" in said
+    assert "finger and object move together as stamped" in said
+    (start,) = [push["start"] for push in pw.PushLog.load(log).provenance["findings"]["pushes"]]
+    with log.open() as file:
+        rows = [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
+    names = ("t", "x", "y", "finger_x", "finger_y")
+    t, *values = np.array([[row[name] for name in names] for row in rows]).T
+    name = OBJECTS[bag.name.split("_")[0]]
+    topics = pw.BagTopics(f"/vicon/{name}/{name}", finger, frame="map")
+    (recording,) = pw.read_recordings(bag, topics)
+    assert np.abs((t + start)[:, None] - recording.object.t).min(axis=1).max() < 1e-6
+    at = recording.object.at(t + start)[:, :2], recording.finger.at(t + start)
+    assert np.column_stack(values) == pytest.approx(np.column_stack(at), abs=1e-6)
+
+
+def test_a_steel_block_is_identified_with_its_set_up(tmp_path: Path) -> None:
+    """Learn from a bag with the outline of its mesh, without a radius, and report the set-up."""
+    log, grid, model = (tmp_path / name for name in ("log.csv", "grid.json", "model.json"))
+    convert(next(bag for bag in BAGS if bag.name.startswith("St")), "/tf:link_probe", log)
+    code, _, errors = pushwise("scan", DATA / "SteelBlock.stl", "-o", grid)
+    assert (code, errors) == (0, "")
+    code, said, _ = pushwise("identify", grid, log, "-o", model, "--json")
+    assert code == 0
+    setup = json.loads(said)["setup"]
+    assert set(setup) == {"tip", "tool", "frame", "radius"}
+    assert 0.002 < setup["radius"]["value"][0] < 0.01
+    assert "set-up in doubt" in " ".join(json.loads(said)["statements"])
+    assert model.exists()

@@ -1,0 +1,99 @@
+"""Set-ups that are doubted because of what the records show."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pushwise as pw
+from pushwise.errors import PushwiseError
+from pushwise.identification.calibration import Calibration
+from pushwise.identification.setup_doubts import contact_gaps, doubt_setup
+
+FINGER = pw.Finger(radius=0.005, friction=0.3)
+TIP = np.array([0.003, -0.002])
+OUTLINE = [(-0.05, -0.04), (0.05, -0.04), (0.05, 0.04), (-0.05, 0.04)]
+STARTS = (
+    ((-0.07, 0.015), (0.05, 0.0)),
+    ((0.01, -0.06), (0.0, 0.05)),
+    ((0.07, -0.01), (-0.05, 0.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def grid() -> pw.CellGrid:
+    """Return a plate."""
+    return pw.CellGrid.from_outline(OUTLINE, cell_size=0.02)
+
+
+@pytest.fixture(scope="module")
+def records(grid: pw.CellGrid) -> list[pw.PushRecord]:
+    """Return slow pushes of it at 30 Hz with a noise of 0.3 mm, recorded as they were."""
+    rng = np.random.default_rng(0)
+    model = pw.ObjectModel(grid, np.full(grid.n_cells, 0.5 / grid.n_cells), 0.3)
+    made = []
+    for start, velocity in STARTS:
+        push = pw.Push.line(start, velocity, 1.5)
+        path = pw.simulate(model, push, finger=FINGER, until=1.6)
+        t = np.arange(0.0, 1.6, 1.0 / 30.0)
+        pose = np.column_stack([np.interp(t, path.t, column) for column in path.pose.T])
+        pose += rng.normal(size=pose.shape) * (3e-4, 3e-4, 2e-3)
+        made.append(pw.PushRecord(push, t, pose, source="made"))
+    return made
+
+
+def misplaced(records: list[pw.PushRecord], by: np.ndarray) -> list[pw.PushRecord]:
+    """Return records whose finger is put where it was not, off by (x, y) [m]."""
+    return [Calibration(tip=-by).record(record) for record in records]
+
+
+def test_a_good_set_up_is_not_doubted(grid: pw.CellGrid, records: list[pw.PushRecord]) -> None:
+    """Leave finger and prior alone where the finger touches, or where doubts are stated."""
+    prior = pw.Prior()
+    assert np.abs(contact_gaps(grid, records, FINGER)).max() < 1e-3
+    assert doubt_setup(grid, records, FINGER, prior) == (FINGER, prior)
+    stated = pw.Prior(radius_doubt=0.01)
+    off = misplaced(records, 2.0 * TIP)
+    assert doubt_setup(grid, off, FINGER, stated) == (FINGER, stated)
+
+
+def test_a_finger_that_is_off_is_doubted_and_estimated(
+    grid: pw.CellGrid, records: list[pw.PushRecord]
+) -> None:
+    """Turn on doubts as large as the gap, estimate the offset, and report it."""
+    off = misplaced(records, TIP)
+    _, doubted = doubt_setup(grid, off, FINGER, pw.Prior())
+    assert 2e-3 < doubted.tip_doubt < 4e-3
+    found = pw.identify(grid, off, finger=FINGER)
+    setup = found.facts()["setup"]
+    assert isinstance(setup, dict)
+    assert np.hypot(*(np.array(setup["tip"]["value"]) - TIP)) < 4.0 * np.hypot(*setup["tip"]["std"])
+    assert found.calibration is not None
+    (said,) = [words for words in found.statements() if words.startswith("set-up in doubt")]
+    assert f"tip off by ({1e3 * setup['tip']['value'][0]:.1f}, " in said
+    assert said in found.summary()
+    known = pw.identify(grid, records, finger=FINGER)
+    assert known.facts()["setup"] is None
+    assert not any("set-up" in words for words in known.statements())
+
+
+def test_a_radius_that_nobody_states_is_guessed(
+    grid: pw.CellGrid, records: list[pw.PushRecord]
+) -> None:
+    """Start from the radius that fits best if the usual one does not, and doubt it."""
+    usual = replace(FINGER, radius=0.012)
+    finger, prior = doubt_setup(grid, records, usual, pw.Prior(), radius_known=False)
+    assert finger.radius == pytest.approx(FINGER.radius, abs=5e-4)
+    assert prior.radius_doubt == 0.5
+    same, prior = doubt_setup(grid, records, usual, pw.Prior())
+    assert (same, prior.radius_doubt) == (usual, 0.1)
+
+
+def test_an_error_that_remains_says_what_to_try(
+    grid: pw.CellGrid, records: list[pw.PushRecord]
+) -> None:
+    """Name the push and what to check where the finger starts deep inside the object."""
+    push = pw.Push.line((-0.03, 0.015), (0.05, 0.0), 1.5)
+    inside = pw.PushRecord(push, records[0].t, records[0].pose, source="log.csv, push 7")
+    with pytest.raises(PushwiseError, match=r"push 7.*; check the finger's radius, the frame of"):
+        pw.identify(grid, [inside], finger=FINGER)
