@@ -70,7 +70,7 @@ class IdentifyCommand:
     friction_spread: Annotated[
         float | None,
         typer.Option(
-            help="Relative variation of friction over the object, by default 0.3; 0.05 for an "
+            help="Relative variation of friction over the object, by default 0.36; 0.05 for an "
             "object of one material."
         ),
     ] = None

@@ -80,7 +80,7 @@ class SlideCommand:
     ] = SlideOptions.prefer
     friction_spread: Annotated[
         float | None,
-        typer.Option(help="Relative variation of friction over the object, by default 0.3."),
+        typer.Option(help="Relative variation of friction over the object, by default 0.36."),
     ] = None
     max_fall_probability: Annotated[
         float, typer.Option(help="Highest fall risk at the goal and on the way.")

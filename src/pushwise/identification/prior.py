@@ -23,9 +23,7 @@ from pushwise.typing import Array
 __all__ = ["FingerHeight", "Prior", "smooth_pattern"]
 
 
-# Correlation length of friction in units of the square root of the object's area, and its kind:
-# exponential, because the friction of parts changes in steps.
-FRICTION_LENGTH = 0.7
+FRICTION_LENGTH = 0.5  # correlation length of friction, in units of the object's length
 UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a tenth of it
 MEASURED_HEIGHT = 0.1  # log; how well a stated height of the finger is known
 
@@ -70,11 +68,11 @@ class Prior:
     """Typical coefficient of friction between object and table."""
     friction_doubt: float = 0.7
     """Uncertainty of the common level of friction."""
-    friction_spread: float | None = 0.3
+    friction_spread: float | None = 0.36
     """How much friction varies over the object; None if nothing is believed about it.
 
-    By default that of parts that differ by up to a factor of 3, log-uniform (0.32, less what is
-    common to all of them). Chosen with coverage in view.
+    By default a little more than for parts that differ by up to a factor of 3, log-uniform (0.32).
+    Chosen with coverage in view.
 
     Slow pushes show only the product of weight and friction. It is this number that separates the
     two, and so ties the centre of mass to the centre of friction.
@@ -221,9 +219,10 @@ def stepped_pattern(grid: CellGrid) -> Array:
     such a step is next to impossible; the exponential kernel is that of a random walk and expects
     them.
     """
-    gap = grid.centres[:, None] - grid.centres
-    length = FRICTION_LENGTH * np.sqrt(grid.area)
-    pattern: Array = np.exp(-np.sqrt(np.sum(gap**2, axis=-1)) / length)
+    r = grid.centres - grid.centres.mean(axis=0)
+    extent = np.ptp(r @ np.linalg.eigh(r.T @ r)[1][:, 1]) + grid.cell_size
+    gap = np.sqrt(np.sum((r[:, None] - r) ** 2, axis=-1))
+    pattern: Array = np.exp(-gap / (FRICTION_LENGTH * extent))
     return pattern
 
 
