@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pushwise.records.recordings.episodes import Episode
+from pushwise.records.recordings.episodes import ContactEpisode
 from pushwise.typing import Integers
 
 __all__ = ["ClockOffset", "clock_offset"]
@@ -66,7 +66,7 @@ class ClockOffset:
         )
 
 
-def clock_offset(episodes: Sequence[Episode]) -> ClockOffset | None:
+def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
     """Return how the clocks of finger and object in one recording differ; None if that is unclear.
 
     Args:
@@ -95,7 +95,7 @@ def clock_offset(episodes: Sequence[Episode]) -> ClockOffset | None:
     return ClockOffset(delay if differs else 0.0, delay)
 
 
-def _variance(episode: Episode, some: Integers, shift: float) -> float:
+def _variance(episode: ContactEpisode, some: Integers, shift: float) -> float:
     """Return how much a finger's distance from a side varies [m^2].
 
     It includes the square of the finger's constant error, weighted: a large one is not likely.
@@ -136,7 +136,7 @@ def _variance(episode: Episode, some: Integers, shift: float) -> float:
     return least
 
 
-def _moving(episode: Episode) -> Integers:
+def _moving(episode: ContactEpisode) -> Integers:
     """Return samples at which the object moves in contact with the finger, at most `_MOST`."""
     t, x, y = episode.t, *episode.pose[:, :2].T
     step = [np.interp(t + _NEARBY, t, one) - np.interp(t - _NEARBY, t, one) for one in (x, y)]

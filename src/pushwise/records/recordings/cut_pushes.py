@@ -18,7 +18,7 @@ from pushwise.physics.push import Push
 from pushwise.records.log_file import SLOW
 from pushwise.records.record import Noise, PushRecord
 from pushwise.records.recordings.clock_offset import clock_offset
-from pushwise.records.recordings.episodes import Episode, at_rest_within, find_episodes
+from pushwise.records.recordings.episodes import ContactEpisode, at_rest_within, find_episodes
 from pushwise.records.recordings.findings import Findings, FoundPush
 from pushwise.records.recordings.sensor_calibration import ForceCalibration, estimate_noise, felt
 from pushwise.records.recordings.stream import Recording, Stream
@@ -58,7 +58,7 @@ def cut_pushes(
     moved = [replace(r, object=_moved(r.object, shift)) for r in recordings]
     notes: list[str] = []
     recordings = [_in_time(recording, late, grid) for recording in moved]
-    episodes: list[Episode] = []
+    episodes: list[ContactEpisode] = []
     left_out: list[str] = []
     times = []
     for recording in recordings:
@@ -118,13 +118,13 @@ def _moved(stream: Stream, offset: Array) -> Stream:
     return replace(stream, values=values)
 
 
-def _force_covers(episode: Episode) -> bool:
+def _force_covers(episode: ContactEpisode) -> bool:
     """Return whether the force was measured throughout an episode, if it is measured at all."""
     force = episode.recording.force
     return force is None or force.covers(episode.t)
 
 
-def _late_note(episodes: list[Episode]) -> list[str]:
+def _late_note(episodes: list[ContactEpisode]) -> list[str]:
     """Return a sentence if the object moves for too long after the finger stopped.
 
     An object pushed at a speed v slides no farther than v^2 / (2 mu g). Any motion beyond that
@@ -168,7 +168,7 @@ def _line(t: Array, place: Array) -> tuple[Array, Array]:
     return start, velocity
 
 
-def _found(episode: Episode, force: Array | None, noise: Noise) -> FoundPush:
+def _found(episode: ContactEpisode, force: Array | None, noise: Noise) -> FoundPush:
     """Return a push as a record, with a knot of the finger's path at every sample."""
     t = episode.t - episode.t[0]
     source = episode.recording.source

@@ -19,7 +19,7 @@ from pushwise.records.recordings.stream import Recording, Stream, too_far
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["Episode", "at_rest_within", "find_episodes"]
+__all__ = ["ContactEpisode", "at_rest_within", "find_episodes"]
 
 _ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 _WINDOW = 0.25  # s; the mean pose over this time is compared with that over the time before
@@ -39,7 +39,7 @@ _FEWEST = 5  # with as many samples
 
 
 @dataclass(frozen=True, eq=False)
-class Episode:
+class ContactEpisode:
     """The samples from before an object is set in motion until it rests again."""
 
     recording: Recording
@@ -59,7 +59,9 @@ class Episode:
         return f"{self.recording.source}, push at {self.t[0]:.2f} s"
 
 
-def find_episodes(recording: Recording, grid: CellGrid | None) -> tuple[list[Episode], list[str]]:
+def find_episodes(
+    recording: Recording, grid: CellGrid | None
+) -> tuple[list[ContactEpisode], list[str]]:
     """Return the episodes of a recording, and why others that look like one are left out.
 
     Args:
@@ -104,7 +106,7 @@ def _noise(seen: Stream) -> float:
     return float(max(x, y) + _ARM * theta)
 
 
-def _episode(recording: Recording, free: int, first: int, last: int) -> Episode | None:
+def _episode(recording: Recording, free: int, first: int, last: int) -> ContactEpisode | None:
     """Return the episode of the moving samples [first, last); None if too little moves.
 
     free: the first sample that belongs to no episode before.
@@ -130,7 +132,7 @@ def _episode(recording: Recording, free: int, first: int, last: int) -> Episode 
     pose[:, 2] -= 2.0 * np.pi * np.round(pose[0, 2] / (2.0 * np.pi))
     # Nothing is known of what was before the first sample: it may have been in motion.
     twist = _twist(t, pose, _noise(seen)) if first == 0 and start == 0 else np.zeros(3)
-    return Episode(recording, t, pose, place, twist)
+    return ContactEpisode(recording, t, pose, place, twist)
 
 
 def _start(finger: Stream, t: Array, place: Array, onset: int, margin: float) -> int:
@@ -168,7 +170,7 @@ def _twist(t: Array, pose: Array, noise: float) -> Array:
     return twist
 
 
-def _refused(episode: Episode, grid: CellGrid | None) -> str:
+def _refused(episode: ContactEpisode, grid: CellGrid | None) -> str:
     """Return why an episode cannot be a push, empty if it can."""
     t, pose = episode.t, episode.pose
     travel = float(np.hypot(*(episode.finger - episode.finger[0]).T).max())
