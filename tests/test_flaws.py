@@ -67,13 +67,16 @@ def test_a_push_that_starts_inside_or_falls_is_left_out() -> None:
     assert found.outliers == (0, 1, 12)
     assert set(said) <= set(found.statements())
     assert found.summary().count("left out: ") == 3
-    np.testing.assert_allclose(found.model.centre_of_mass, alone.model.centre_of_mass, atol=1e-4)
+    # Minimisation ends within a tenth of a standard error of the minimum.
+    std = np.sqrt(np.diag(alone.posterior.centre_of_mass_covariance))
+    assert (np.abs(found.model.centre_of_mass - alone.model.centre_of_mass) < 0.1 * std).all()
     np.testing.assert_allclose(
         found.posterior.centre_of_mass_covariance,
         alone.posterior.centre_of_mass_covariance,
-        rtol=0.02,
+        rtol=0.1,
+        atol=1e-7,
     )
-    assert found.posterior.refined.errors.drift.tolist() == alone.drift.tolist()
+    assert found.drift.tolist() == alone.drift.tolist()
 
 
 @pytest.mark.parametrize("method", ["refine", "convex", "descent", "random", "feet"])
@@ -107,11 +110,19 @@ def test_every_method_does_without_a_bad_push(method: str, monkeypatch: pytest.M
 def test_pushes_of_which_none_can_be_used_are_refused() -> None:
     """Say what is wrong with the first."""
     thing, records = pushed("box", 3)
-    bad = [inside(thing.grid, record, 8e-3) for record in records[:2]]
-    with pytest.raises(PushwiseError, match=r"no push can be used; the first: push 0: the finger"):
+    bad = [fallen(record) for record in records[:2]]
+    with pytest.raises(PushwiseError, match=r"no push can be used; the first: push 0 lets the obj"):
         pw.identify(thing.grid, bad)
-    with pytest.raises(PushwiseError, match=r"^push 0: the finger, radius 0.01 m, starts 8"):
+    with pytest.raises(PushwiseError, match=r"^push 0 lets the object fall off the table"):
         pw.identify(thing.grid, bad[:1])
+
+
+def test_a_finger_inside_in_every_push_is_a_matter_of_the_set_up() -> None:
+    """Estimate where the tip really is, instead of refusing all pushes."""
+    thing, records = pushed("box", 3)
+    found = pw.identify(thing.grid, [inside(thing.grid, record, 8e-3) for record in records[:2]])
+    assert found.posterior.problem.calibrates
+    assert "tip" in found.summary()
 
 
 def test_what_a_method_cannot_use_is_left_out() -> None:

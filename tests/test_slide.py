@@ -71,7 +71,7 @@ def test_the_object_is_grasped_at_the_edge(run: Path) -> None:
     assert done.verdict.startswith("Grasped")
     assert done.grasp is not None and done.grasp.held
     assert done.followed is not None and done.followed.reached
-    assert len(done.records) == 5
+    assert 2 <= len(done.records) < 5  # as many as it takes until a goal is safe
     assert done.goal is not None and done.goal.fall_probability <= 0.01
     assert set(done.seconds) == set(Phase)
     assert done.grid is not None
@@ -272,7 +272,8 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
 ) -> None:
     """Keep which pushes on the way were learned from, and which were left out."""
     was = undisturbed[1]
-    explored, way = was.records[:3], was.records[3:]
+    made = [pw.PushRecord(r.push, r.t, r.pose, noise=r.noise) for r in 3 * was.records[:2]]
+    explored, way = tuple(made[:3]), tuple(made[3:])
     assert was.grid is not None and was.followed is not None
     found = pw.identify(was.grid, [*explored, way[1]], prior=was.prior)
     refined = replace(found.posterior.refined, left_out=frozenset({2}))
@@ -332,7 +333,7 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
         goals.append((belief, pregrasp.safest(belief, table, options, pose)))
         return goals[-1][1]
 
-    done = pw.slide(crimp(), TABLE, choose=choose)
+    done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=5), choose=choose)
     assert len(goals) == 2
     assert goals[1][0] is learned[0]
     assert done.followed is not None

@@ -214,7 +214,9 @@ def _control_steps() -> Measurement:
     rate = count / best_time(lambda: simulator.step(state, after), 20)
     touching = float(np.mean(state.mode != Mode.SEPARATE))
     detail = f"{grid.n_cells} cells, finger at 50 mm/s, {touching:.0%} in contact; all cores"
-    return Measurement.at_least("step_batch: states advanced by 20 ms per second", rate, 1e5, detail)
+    return Measurement.at_least(
+        "step_batch: states advanced by 20 ms per second", rate, 1e5, detail
+    )
 
 
 def _square(cells: int) -> ObjectModel:

@@ -42,9 +42,7 @@ FLOOR = -0.7
 """Height of the floor, the table's top being 0 [m]."""
 
 _IMPRATIO = 1e4
-# With 1.0 the ends of an object that slides and spins carried up to twice their load: thrown
-# hammers and wrenches ended 8 mm from where exact Coulomb friction takes them, now 3 to 6 mm.
-_SHARE = 0.3
+_SHARE = 1.0
 _STIFFNESS = 1.2 / TIME_STEP**2  # 1/s^2
 _DAMPING = 1.2 / TIME_STEP  # 1/s
 _FRICTION_DAMPING = 50.0  # 1/s

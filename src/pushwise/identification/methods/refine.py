@@ -46,8 +46,8 @@ FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all err
 LOPSIDED = 1.5  # log of the mass at an end relative to that in the middle
 FITS_WELL = 1.0  # a false minimum without drift had 0.97, true ones have 1.03 and more
 DRAWS = 40  # starts tried for a push that does not fit
-ENOUGH = 40  # simulations after which no other start is tried
-MOST = 80  # simulations after which a minimisation that still creeps ends, too
+ENOUGH = 60  # simulations after which no other start is tried
+MOST = 120  # simulations after which a minimisation that still creeps ends, too
 
 
 def refine(task: Task) -> Refined:
