@@ -85,8 +85,9 @@ def test_the_probability_said_is_the_one_judged_by() -> None:
     said = [room.objection(pose) or "" for pose in poses]
     fall = [i for i, words in enumerate(said) if "would fall" in words]
     assert all(float(said[i].split("probability ")[1].split()[0]) > 0.01 for i in fall)
-    # Some of these would be safe enough by all the samples there are.
-    assert balance.fall_probabilities(poses[fall]).min() <= 0.01
+    # Goals are judged by the same samples, so that none is refused on the way.
+    assert fall == np.flatnonzero(balance.fall_probabilities(poses) > 0.01).tolist()
+    assert 0 < len(fall) < len(poses)
 
 
 def test_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

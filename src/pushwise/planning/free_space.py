@@ -32,9 +32,6 @@ __all__ = [
 ]
 
 
-_CENTRES = 256  # samples of the centre of mass that judge a pose; `choose_goal` uses more
-
-
 class FreeSpaceRules(NamedTuple):
     """What decides whether a pose is free, for compiled code; in the grid frame unless stated."""
 
@@ -166,7 +163,7 @@ class FreeSpace:
         outline = balance.model.grid.outline
         self.rules = FreeSpaceRules(
             cells=balance.cells,
-            centres=balance.centres[:_CENTRES].copy(),
+            centres=balance.centres.copy(),  # all of them: goals and the way there have one rule
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),
