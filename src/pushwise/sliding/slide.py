@@ -207,10 +207,11 @@ def _explored(
 ) -> tuple[PushRecord, ...]:
     """Push the object, at random or until a goal is safe, so that it stays on the table."""
     asked = done.options.explore
+    scene = Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles)
     if asked == "auto":
         return explore_until_safe(
             world,
-            Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles),
+            scene,
             seen.pose,
             lambda belief, pose: choose(belief, done.table, done.options, pose),
             options=done.options,
@@ -219,7 +220,7 @@ def _explored(
         )
     return explore(
         world,
-        Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles),
+        scene,
         seen.pose,
         pushes=asked,
         seed=done.options.plan.seed,
