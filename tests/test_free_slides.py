@@ -1,5 +1,6 @@
 """Free slides: found in records, differentiated, and worth more than slow pushes."""
 
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,10 @@ from pushwise.identification.free_slide import free_slide, is_free
 from pushwise.identification.problem import Problem
 from pushwise.planning.stability import Balance
 from pushwise.records.record import PushRecord
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Learned, Outcome, Phase
 from pushwise.sliding.random_push import draw_push
+from pushwise.sliding.run_files import read_phase, write_phase
 
 FINGER = pw.Finger()
 BOX = pw.CellGrid.from_outline([(0.0, 0.0), (0.1, 0.0), (0.1, 0.06), (0.0, 0.06)], cell_size=0.02)
@@ -145,3 +149,17 @@ def test_the_next_push_may_be_a_flick() -> None:
 
     ranked = pw.next_push(found.belief, [slow[0], fast], risk=risk)
     assert ranked[0].push is fast and 0.0 < ranked[0].risk < ranked[1].risk
+
+
+def test_what_a_flick_showed_reads_back(tmp_path: Path) -> None:
+    """Read a run's posterior with the free slide that was learned from, not the whole flick."""
+    rng = np.random.default_rng(5)
+    slow = pw.Push.line((-0.1, 0.03), (0.1, 0.0), 1.2)
+    records = tuple(measured(MODEL, push, rng) for push in (slow, flick(-0.011, 0.02, 0.1)))
+    found = pw.identify(BOX, records, finger=FINGER)
+    done = Outcome(SlideOptions(), pw.Table(), FINGER, pw.Prior(), grid=BOX, records=records)
+    write_phase(tmp_path, Phase.IDENTIFY, Learned(found, found.belief), done)
+    read = read_phase(tmp_path, Phase.IDENTIFY, done).value.found
+    assert is_free(read.posterior.problem.records[1])
+    np.testing.assert_array_equal(read.posterior.covariance, found.posterior.covariance)
+    np.testing.assert_array_equal(read.model.mass, found.model.mass)

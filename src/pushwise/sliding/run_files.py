@@ -14,6 +14,7 @@ import numpy as np
 
 from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
+from pushwise.identification.free_slide import free_slide
 from pushwise.identification.noise import Errors
 from pushwise.identification.objective import Refined
 from pushwise.identification.posterior import Posterior
@@ -146,7 +147,11 @@ def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> 
     """Read a posterior from the exploring pushes and some of `more`."""
     assert done.grid is not None
     with _arrays(path) as saved:
-        records = (*done.records, *(more[i] for i in saved["used"].tolist()))
+        records = [
+            # What the identification made of each: of a flick, it keeps the free slide alone.
+            free_slide(done.grid, record, done.finger.radius) or record
+            for record in (*done.records, *(more[i] for i in saved["used"].tolist()))
+        ]
         left_out = frozenset(saved["left_out"].tolist())
         flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
         problem = Problem(
