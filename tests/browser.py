@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -30,6 +31,13 @@ _FLAGS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 )
+
+
+def free_port() -> int:
+    """Return a port that nobody uses."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 class Page:
@@ -166,9 +174,9 @@ def browser() -> Iterator[Page]:
             new = Request(f"http://127.0.0.1:{port}/json/new?about:blank", method="PUT")
             with urlopen(new) as answer:
                 tab = json.load(answer)["webSocketDebuggerUrl"]
-            with connect(tab, max_size=None) as socket:
-                assert isinstance(socket, ClientConnection)
-                yield Page(socket)
+            with connect(tab, max_size=None) as line:
+                assert isinstance(line, ClientConnection)
+                yield Page(line)
         finally:
             process.terminate()
             process.wait(timeout=30)

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import pushwise as pw
-from browser import Page, needs_chromium
+from browser import Page, free_port, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
 from pushwise.identification.belief import centre_error
@@ -29,13 +28,6 @@ from pushwise.show.viewer_scene import pose_of, prism, triangles
 from pushwise.show.viewer_what_if import push_at
 
 PANEL = "[...document.querySelectorAll('input')].filter(e => e.getBoundingClientRect().width)"
-
-
-def free_port() -> int:
-    """Return a port that nobody uses."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def until(true: Callable[[], object]) -> None:

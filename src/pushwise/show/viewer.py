@@ -1,18 +1,13 @@
-"""`View`: a run or a model as a 3D page in the browser, served on this machine only."""
+"""`View`: a run or a model as a 3D page in the browser, served to this machine by default."""
 
 from __future__ import annotations
 
-import io
-from contextlib import AbstractContextManager, redirect_stdout
-
-import viser
-
-from pushwise.errors import PushwiseError
 from pushwise.identification.belief import centre_error
 from pushwise.show.quantities import Quantity, gradient
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_replay import ViewerReplay
 from pushwise.show.viewer_scene import ViewerScene, pose_of
+from pushwise.show.viewer_server import HERE, ViewerServer
 from pushwise.show.viewer_what_if import WhatIf
 
 __all__ = ["View"]
@@ -24,17 +19,11 @@ _REPLAY, _WHAT_IF = "replay", "what if"
 class View:
     """A page in the browser, served until it is stopped."""
 
-    def __init__(self, viewed: Viewed, *, port: int = 8080) -> None:
-        """Start serving on a port, or the next free one above it."""
+    def __init__(self, viewed: Viewed, *, host: str = HERE, port: int = 8080) -> None:
+        """Start serving on a host, and on a port or the next free one above it."""
         self.viewed = viewed
         """What is shown."""
-        try:
-            with _silence():
-                self.server = viser.ViserServer(
-                    host="127.0.0.1", port=port, label=f"Pushwise: {viewed.name}", verbose=False
-                )
-        except OSError as error:
-            raise PushwiseError(f"cannot serve at port {port} ({error.strerror}).") from None
+        self.server = ViewerServer(f"Pushwise: {viewed.name}", host=host, port=port)
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False, brand_color=_BRAND)
         gui.main_panel.dock_right()
@@ -63,7 +52,7 @@ class View:
     @property
     def address(self) -> str:
         """The URL of the page."""
-        return f"http://localhost:{self.server.get_port()}"
+        return self.server.address
 
     def wait(self) -> None:
         """Serve until interrupted."""
@@ -72,8 +61,7 @@ class View:
     def stop(self) -> None:
         """Stop serving."""
         self.replay.pause()
-        with _silence():
-            self.server.stop()
+        self.server.stop()
 
     def _coloured(self) -> None:
         name = self.colour.value
@@ -94,11 +82,6 @@ class View:
             self.what_if.start(pose_of(self.scene.object))
         else:
             self.replay.show()
-
-
-def _silence() -> AbstractContextManager[object]:
-    """Keep Viser from printing a banner: standard output belongs to the command."""
-    return redirect_stdout(io.StringIO())
 
 
 def _centre(viewed: Viewed) -> str:
