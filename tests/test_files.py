@@ -157,7 +157,7 @@ def test_depth_images_are_read(tmp_path: Path) -> None:
         ("a.csv", b"x;y;z\n0,1;0,2;0,3\n", "each row must have x, y and z"),
         ("a.csv", b"x y z\n0 1 2 3\n", "there are 3 column names, but 4 values in the first row"),
         ("a.csv", b"x,y,z\n", "no points in this file"),
-        ("a.csv", b"\xff\xfe\x00", "not a text file"),
+        ("a.csv", b"\xff\xfe\x00", "must be a text file"),
         ("a.npy", saved(np.save, np.zeros((4, 2))), r"points of shape \(n, 3\)"),
         ("a.npz", saved(np.savez, a=POINTS, b=POINTS), "one named points; it has a, b"),
         ("a.npy", b"no", "not a readable NumPy file"),
@@ -172,7 +172,7 @@ def test_damage_is_named(name: str, content: bytes, sentence: str, tmp_path: Pat
     path.write_bytes(content)
     with pytest.raises(PushwiseError, match=sentence) as refusal:
         read_shape(path)
-    assert str(refusal.value).startswith(f"{name}: ")
+    assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
@@ -181,7 +181,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     for read in (read_shape, read_image):
         with pytest.raises(PushwiseError, match=r"a\.ply: there is no such file"):
             read(tmp_path / "a.ply")
-    with pytest.raises(PushwiseError, match="cannot be read"):
+    with pytest.raises(PushwiseError, match=r"cannot read .*b\.ply"):
         (tmp_path / "b.ply").mkdir()
         read_shape(tmp_path / "b.ply")
 

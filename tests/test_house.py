@@ -300,6 +300,57 @@ def test_modules_are_short_and_have_a_docstring() -> None:
     refuse(silent, "Every module has a docstring")
 
 
+# Logs and the results of a sweep grow line by line; Bullet reads from temporary folders.
+WRITES = {
+    "pushwise.atomic_write": {"write_bytes", "savefig", "mkdir"},
+    "pushwise.documents": {"savez_compressed"},  # to memory
+    "pushwise.experiments.sweep": {"open"},
+    "pushwise.records.log_writer": {"open"},
+    "pushwise.worlds.bullet_scene": {"open", "write_text"},
+    "pushwise.worlds.kuka": {"write_text"},
+}
+READS = {
+    "pushwise.experiments.rows": {"open"},
+    "pushwise.experiments.sweep": {"read_bytes"},
+    "pushwise.records.log_writer": {"read_bytes", "read_text"},
+    "pushwise.documents": {"open", "load"},
+    "pushwise.show.html": {"read_text"},  # of a file of our own
+}
+
+
+def file_calls(module: Module) -> Iterator[tuple[str, str, str]]:
+    """Yield the calls that read or write files: "read" or "write", the function, the place."""
+    writers = ("write_text", "write_bytes", "savefig", "save", "savez", "savez_compressed", "mkdir")
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        function = node.func
+        method = isinstance(function, ast.Attribute)
+        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        of = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+        if name == "open" and of not in ("os", "Image"):
+            mode = [*node.args[0 if method else 1 :], *(k.value for k in node.keywords)]
+            texts = [m.value for m in mode if isinstance(m, ast.Constant)]
+            modes = [text for text in texts if isinstance(text, str)]
+            writes = any(re.fullmatch(r"[rwaxbt+]*[wax+]\w*", text) for text in modes)
+            yield "write" if writes else "read", name, module.at(node)
+        elif method and name in writers and (name != "save" or of == "np"):
+            yield "write", name, module.at(node)
+        elif (method and name in ("read_text", "read_bytes")) or (name == "load" and of == "np"):
+            yield "read", name, module.at(node)
+
+
+def test_files_are_written_in_one_step_and_read_within_limits() -> None:
+    """Write through `atomic_write` and read through `documents`, but for what is listed above."""
+    places = [
+        f"{place} calls {name}"
+        for module in modules().values()
+        for does, name, place in file_calls(module)
+        if name not in (WRITES if does == "write" else READS).get(module.name, set())
+    ]
+    refuse(places, "Files go through pushwise.atomic_write and pushwise.documents")
+
+
 def test_nothing_is_written_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find no ten lines that stand in two places, with the same names or with others."""
     monkeypatch.chdir(SRC)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from pushwise import documents
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.records.log_writer import LogWriter
 from pushwise.records.record import Noise
@@ -216,10 +217,10 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
     """Refuse a header that is no JSON or of another format."""
     path = written(tmp_path, *GOOD)
     path.with_suffix(".json").write_text("{", encoding="utf-8")
-    with pytest.raises(PushwiseError, match="must be a JSON header of a push log"):
+    with pytest.raises(PushwiseError, match=r"log\.json: not a JSON file"):
         pw.PushLog.load(path)
     path.with_suffix(".json").write_text(json.dumps({"format": "x"}), encoding="utf-8")
-    with pytest.raises(PushwiseError, match="must be a header with the format 'pushwise log 1'"):
+    with pytest.raises(PushwiseError, match=r"log\.json: format must be"):
         pw.PushLog.load(path)
     for part, sentence in (
         ({"grid": {"cells": 3}}, "grid must be a JSON object of centres, .*; got cells"),
@@ -228,7 +229,7 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
         ({"noise": {"force": -1}}, "noise force must be"),
         ({"finger_radius": "0.01"}, "finger_radius must be a number; got '0.01'"),
     ):
-        header = {"format": "pushwise log 1", **part}
+        header = {**documents.header("log"), **part}
         path.with_suffix(".json").write_text(json.dumps(header), encoding="utf-8")
         with pytest.raises(PushwiseError, match=rf"log\.json: {sentence}"):
             pw.PushLog.load(path)
@@ -236,7 +237,7 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
     path.with_suffix(".json").mkdir()
     with pytest.raises(PushwiseError, match=r"cannot read .*log\.json \(Is a directory"):
         pw.PushLog.load(path)
-    with pytest.raises(PushwiseError, match=r"cannot read .*none\.csv \(No such file"):
+    with pytest.raises(PushwiseError, match=r"cannot read .*none\.csv: there is no such file"):
         pw.PushLog.load(tmp_path / "none.csv")
 
 

@@ -240,9 +240,9 @@ def test_plans_are_saved(tmp_path: Path) -> None:
     (tmp_path / "old.json").write_text(json.dumps(old))
     (tmp_path / "torn.json").write_text('{"kind": "plan"')
     for name, said in (
-        ("torn", "no file of a plan"),
+        ("torn", r"torn\.json: not a JSON file"),
         ("none", "cannot read"),
-        ("old", r"old\.json is a plan of version 1, .* this is version 2: plan again"),
+        ("old", r"old\.json: version must be 2, the one this release reads; it is 1"),
     ):
         with pytest.raises(PushwiseError, match=said):
             pw.Plan.load(tmp_path / f"{name}.json")

@@ -90,7 +90,7 @@ def test_a_cell_is_a_line() -> None:
         ("cells", [[0, 0]], r"cells must have shape \(n, 3\)"),
         ("cells", [[0, 0, -1]], r"heights must be greater than zero; heights\[0\] is -1"),
         ("cells", [[0, 0, 1], [0, 5, 1]], "one patch of cells"),
-        ("cells", [[0, 0, float("nan")]], "cells must be finite"),
+        ("cells", [[0, 0, float("nan")]], "NaN is not a number"),
         ("outline", [[0, 0], [1, 1]], "outline must have at least three corners"),
         ("frame", np.ones((4, 4)).tolist(), "frame must be a rotation"),
         ("holes", 3, "holes must be a list"),

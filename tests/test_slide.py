@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from pushwise.documents import write_document
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.options import PlanOptions
@@ -21,7 +22,7 @@ from pushwise.sliding import slide as pregrasp
 from pushwise.sliding.follow import End, follow
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
-from pushwise.sliding.run_files import read_phase, write_json, write_phase
+from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
 from pushwise.typing import Array
 from pushwise.worlds.random_scene import CAMERA
@@ -125,14 +126,14 @@ def test_a_stopped_run_ends_as_if_it_were_not(
     folder = tmp_path / "run"
     left = 0
 
-    def fragile(path: Path, content: Mapping[str, Any]) -> None:
+    def fragile(path: Path, kind: str, content: Mapping[str, Any]) -> None:
         nonlocal left
         left -= path.name == "run.json"
         if left < 0:
             raise Stopped
-        write_json(path, content)
+        write_document(path, kind, content)
 
-    monkeypatch.setattr(run_folder, "write_json", fragile)
+    monkeypatch.setattr(run_folder, "write_document", fragile)
     stops = 0
     for allowed in [0, 1, 1, 2, 1, 0, 1, 1, 0, 1, 1, 1, 50]:
         left = allowed
@@ -202,7 +203,7 @@ def test_a_folder_with_a_run_of_others_is_left_alone(tmp_path: Path) -> None:
     mine = {"run.json": '{"kind": "run"}', "plan.json": "private", "log.csv": "private"}
     for name, text in mine.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(PushwiseError, match=r"run\.json must be a document of pushwise"):
+    with pytest.raises(PushwiseError, match=r"run\.json: .*Pushwise did not write"):
         pw.slide(crimp(), TABLE, journal=RunFolder(tmp_path, ABOUT, force=True))
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == mine
 

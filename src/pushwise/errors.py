@@ -1,6 +1,6 @@
 """The errors and warnings of Pushwise; each message is one sentence for people."""
 
-__all__ = ["PushwiseError", "PushwiseWarning", "SimulationError"]
+__all__ = ["PushwiseError", "PushwiseWarning", "SimulationError", "WriteError"]
 
 
 class PushwiseError(ValueError):
@@ -9,6 +9,10 @@ class PushwiseError(ValueError):
 
 class SimulationError(PushwiseError):
     """A push that cannot be simulated; the message names the push and the time."""
+
+
+class WriteError(PushwiseError):
+    """A file that cannot be written; the message names it, the reason and what was kept."""
 
 
 class PushwiseWarning(UserWarning):

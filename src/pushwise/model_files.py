@@ -15,7 +15,7 @@ from pushwise.object_files import (
     json_number,
     object_document,
     parse_object,
-    read_document,
+    read_object_document,
 )
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
@@ -40,8 +40,8 @@ def save(value: CellGrid | ObjectModel | Belief | Scan | Scene, path: Path | str
 
 def load(path: Path | str) -> CellGrid | ObjectModel | Scan | Scene:
     """Read what `save` wrote; whatever is wrong with the file is named."""
+    document = read_object_document(Path(path))
     try:
-        document = read_document(Path(path))
         value = parse_object(document)
         if isinstance(value, ObjectModel):
             _belief(value, document)
@@ -63,8 +63,8 @@ def load_grid(path: Path | str) -> CellGrid:
 
 def load_belief(path: Path | str) -> Belief:
     """Read a model and how well it is known; it is certain where the file does not say."""
+    document = read_object_document(Path(path))
     try:
-        document = read_document(Path(path))
         model = parse_object(document)
         if isinstance(model, ObjectModel):
             return _belief(model, document)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pushwise.checks import finite_array, non_negative_integer, non_negative_number
+from pushwise.documents import header, read_document
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.physics.model import ObjectModel
@@ -27,12 +28,10 @@ __all__ = [
     "json_number",
     "object_document",
     "parse_object",
-    "read_document",
     "read_object",
+    "read_object_document",
 ]
 
-_FORMAT = "pushwise"
-_VERSION = 1
 _UNITS = "m, kg"
 _COLUMNS = {
     "grid": ["x", "y", "height"],
@@ -54,8 +53,9 @@ _MODEL_EXTRAS = ["known"]
 
 def read_object(path: Path | str) -> CellGrid | ObjectModel | Scan | Scene:
     """Read a grid, a model, a scan or a scene; an error names the file and the faulty field."""
+    document = read_object_document(Path(path))
     try:
-        return parse_object(read_document(Path(path)))
+        return parse_object(document)
     except PushwiseError as error:
         raise PushwiseError(f"{path}: {error}") from None
 
@@ -79,9 +79,7 @@ def object_document(value: CellGrid | ObjectModel | Scan | Scene) -> dict[str, A
     if isinstance(value, ObjectModel):
         columns += [value.mass, value.friction]
     fields: dict[str, Any] = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "kind": kind,
+        **header(kind),
         "units": _UNITS,
         "cell_size": grid.cell_size,
         "columns": _COLUMNS[kind],
@@ -103,9 +101,7 @@ def object_document(value: CellGrid | ObjectModel | Scan | Scene) -> dict[str, A
 def _scene_document(scene: Scene) -> dict[str, Any]:
     """Return the fields of the JSON document that describes a scene."""
     return {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "kind": "scene",
+        **header("scene"),
         "units": _UNITS,
         "frame": scene.frame.tolist(),
         "table": list(scene.table.coefficients),
@@ -143,32 +139,14 @@ def _field_text(field: object) -> str:
     return json.dumps(field)
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Return the document in a JSON file, after checking its format and version."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PushwiseError("there is no such file.") from None
-    except OSError as error:
-        raise PushwiseError(f"cannot be read ({error.strerror}).") from None
-    except (ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"not a JSON file ({reason}).") from None
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise PushwiseError(f'format must be "{_FORMAT}": Pushwise did not write this file.')
-    if document.get("version") != _VERSION:
-        raise PushwiseError(
-            f"version must be {_VERSION}, the one this release reads; "
-            f"it is {document.get('version')!r}."
-        )
-    return document
+def read_object_document(path: Path) -> dict[str, Any]:
+    """Read the document of a grid, a model, a scan or a scene, and check its header."""
+    return read_document(path, *_COLUMNS, "scene")
 
 
 def parse_object(document: dict[str, Any]) -> CellGrid | ObjectModel | Scan | Scene:
-    """Return the grid, model, scan or scene that a document describes, after checking it."""
-    kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in (*_COLUMNS, "scene"):
-        raise PushwiseError(f"kind must be one of {', '.join(_COLUMNS)}, scene; it is {kind!r}.")
+    """Return the grid, model, scan or scene that a document with a valid header describes."""
+    kind = document["kind"]
     if kind == "scene":
         _check_fields(document, _SCENE_FIELDS, "a scene")
         return _scene(document)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+from pushwise.documents import read_json
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.physics.model import Table
@@ -48,12 +48,7 @@ def table_of(words: str) -> Table:
 
 def _list(path: Path | str, what: str) -> list[Any]:
     """Return the list that a JSON file holds."""
-    try:
-        listed = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
+    listed = read_json(Path(path))
     if not isinstance(listed, list):
         raise PushwiseError(f"{path} must hold {what}; got {listed!r:.40}.")
     return listed

@@ -22,7 +22,7 @@ from pushwise.cli.options import (
     reports_compiling,
     takes_options,
 )
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, WriteError
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.sliding.options import SlideOptions
 
@@ -157,6 +157,11 @@ def slide(asked: SlideCommand) -> None:
             )
         except KeyboardInterrupt:
             raise Stopped("stopped; run the same command again to resume.") from None
+        except WriteError as error:
+            raise WriteError(
+                f"{str(error).rstrip('.')}; what was finished is kept: run the same command again "
+                "to resume."
+            ) from None
         line.say("writing the report")
         _write_rest(outcome, folder, Path(what).stem)
     moved = [] if others is None else others.bystanders_moved().tolist()
@@ -196,13 +201,12 @@ def _one_thread() -> AbstractContextManager[object]:
 def _content(what: str) -> dict[str, str]:
     """Return the checksum that identifies a file; nothing for one of the nine objects."""
     from pushwise import objects
+    from pushwise.documents import LARGEST_JSON, read_bytes
 
     if what in (*objects.names, *objects.shapes):
         return {}
-    try:
-        return {"sha256": sha256(Path(what).read_bytes()).hexdigest()}
-    except OSError as error:
-        raise PushwiseError(f"cannot read {what} ({error.strerror}).") from None
+    content = read_bytes(Path(what), LARGEST_JSON)
+    return {"sha256": sha256(content).hexdigest()}
 
 
 def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pushwise import objects
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import PAPER_COLUMNS, markdown
 from pushwise.experiments.rows import Row, grouped, numbers, where
 from pushwise.experiments.sweep import SweepOptions, conduct
@@ -147,7 +147,7 @@ def _draw(rows: list[Row], name: str, path: Path) -> None:
         axis.axis("off")
     figure.colorbar(image, ax=axes, label="load, mean = 1", shrink=0.8, extend="max")
     figure.suptitle(f"{name}: centre of the load (dot), and the true one (cross)", fontsize=10)
-    figure.savefig(path, dpi=90)
+    save_figure(figure, path, dpi=90)
 
 
 def _map(axis: Axes, grid: CellGrid, values: Array, top: float) -> PolyCollection:

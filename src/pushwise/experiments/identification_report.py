@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.checks import counted
 from pushwise.experiments.reporting import (
     PAPER_COLUMNS,
@@ -220,14 +220,14 @@ def _draw(rows: list[Row], folder: Path) -> None:
         axes = alone.subplots()
         _panel(axes, mine, name)
         axes.legend(fontsize=7, ncols=2)
-        alone.savefig(folder / f"panel-{name}.png", dpi=100)
+        save_figure(alone, folder / f"panel-{name}.png", dpi=100)
     for panel in panels.flat[len(by_object) :]:
         panel.axis("off")
     for panel in panels.flat:
         panel.label_outer()
     page.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     page.set_layout_engine("constrained")
-    page.savefig(folder / "figure.png", dpi=100)
+    save_figure(page, folder / "figure.png", dpi=100)
 
 
 def _panel(axes: Axes, rows: list[Row], title: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row, grouped, mean, numbers
 
@@ -179,4 +179,4 @@ def _figure(rows: list[Row], path: Path) -> None:
         axes.set_ylim(bottom=0.0)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.axes[1].legend(handles, labels, frameon=False, title="bands: the paper's range")
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)

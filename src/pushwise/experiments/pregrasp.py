@@ -22,7 +22,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushwise import objects
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.errors import PushwiseError
 from pushwise.experiments.reporting import markdown, mean_text
 from pushwise.experiments.rows import Row, grouped, where
@@ -272,4 +272,4 @@ def _figure(rows: list[Row], path: Path) -> None:
     axes.set_ylim(0.0, 112.0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", ncols=3, frameon=False, bbox_to_anchor=(0.5, 1.0))
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)

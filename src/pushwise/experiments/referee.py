@@ -8,6 +8,7 @@ carries its own weight ("own"), or the load is distributed as under a rigid body
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -20,7 +21,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushwise import objects
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import make_folder, save_figure, write_text
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.physics.model import ObjectModel, Physics
@@ -212,11 +213,12 @@ def run(folder: Path, *, json: bool) -> str:
     """Judge every push; write referee.csv, referee.md and referee.png; return the table."""
     verdicts = [judge(case) for case in cases()]
     rows = [verdict.row() for group in verdicts for verdict in group]
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "referee.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    make_folder(folder)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(folder / "referee.csv", text.getvalue())
     table = _markdown(rows)
     write_text(folder / "referee.md", table + "\n")
     _draw(verdicts, folder / "referee.png")
@@ -263,4 +265,4 @@ def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
         panel.set_xlabel("x [mm]")
         panel.set_ylabel("y [mm]")
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=8)
-    figure.savefig(file, dpi=110)
+    save_figure(figure, file, dpi=110)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import objects
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import (
     PAPER_COLUMNS,
     label_errors,
@@ -149,4 +149,4 @@ def _draw(rows: list[Row], path: Path) -> None:
     axes.axhline(mean(rows, "even_mm"), color="0.5", linestyle=":", label="nothing learned")
     label_errors(axes, "pushes learned from")
     axes.legend()
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path, dpi=110)

@@ -18,10 +18,12 @@ from matplotlib.figure import Figure
 from scipy import ndimage
 from scipy.spatial import ConvexHull, Delaunay, cKDTree
 
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import make_folder, save_figure, write_text
+from pushwise.documents import read_bytes
 from pushwise.errors import PushwiseError
 from pushwise.experiments.reporting import markdown
 from pushwise.geometry.polygon import contains, placed
+from pushwise.shape.files import LARGEST_SHAPE
 from pushwise.shape.pcd import parse_pcd
 from pushwise.shape.plane import Plane, find_table
 from pushwise.shape.scan import Scan
@@ -77,7 +79,7 @@ def run(folder: Path, output: Path, *, json: bool = False) -> str:
     clouds = labelled_clouds(folder)
     judged = [judge(path.stem, cloud, labels) for path, cloud, labels in clouds]
     table = _table(judged)
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     write_text(output / "table.md", table + "\n")
     _contact_sheet(judged, [(cloud, labels) for _, cloud, labels in clouds], output / "sheet.png")
     if json:
@@ -101,7 +103,7 @@ def labelled_clouds(folder: Path) -> list[tuple[Path, Array, Integers]]:
     found = []
     for path in sorted(folder.rglob("*.pcd")):
         try:
-            rows = parse_pcd(path.read_bytes(), ("x", "y", "z", "label"))
+            rows = parse_pcd(read_bytes(path, LARGEST_SHAPE), ("x", "y", "z", "label"))
         except PushwiseError as error:
             raise PushwiseError(f"{path}: {error}") from None
         rows = rows[np.isfinite(rows).all(axis=1)]
@@ -282,4 +284,4 @@ def _contact_sheet(
             ax.plot(x, y, ".", markersize=0.6, zorder=2.5, rasterized=True)
         scores = ", ".join(f"{found.among_all:.2f}" for found in each.objects)
         ax.set_title(f"{each.name}: {scores}")
-    figure.savefig(path, dpi=70)
+    save_figure(figure, path, dpi=70)

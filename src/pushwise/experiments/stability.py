@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushwise import objects
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
@@ -84,5 +84,5 @@ def report(rows: list[Row], folder: Path) -> str:
     axes.set_xlabel("margin of the centre of mass [mm]")
     axes.set_ylabel("objects let go in MuJoCo")
     axes.legend(frameon=False)
-    figure.savefig(folder / "stability.png", dpi=150)
+    save_figure(figure, folder / "stability.png", dpi=150)
     return table

@@ -35,15 +35,24 @@ from __future__ import annotations
 
 import json as json_format
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.atomic_write import make_folder
+from pushwise.errors import PushwiseError, WriteError
 from pushwise.experiments.rows import Row, Value, plain, read_rows, write_rows
-from pushwise.experiments.workers import Task, key_of, require_workers, results, shown
+from pushwise.experiments.workers import (
+    Task,
+    TaskResult,
+    key_of,
+    require_workers,
+    results,
+    shown,
+)
+from pushwise.locking import exclusive
 
 __all__ = ["Report", "SweepOptions", "check_counts", "compare", "conduct", "sweep"]
 
@@ -116,26 +125,43 @@ def sweep(
     """
     require_workers(cluster)
     wanted = _distinct(settings)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
+    with exclusive(folder):
+        return _swept(wanted, folder, lambda todo: results(task, todo, cluster, jobs))
+
+
+def _swept(
+    wanted: dict[str, Row], folder: Path, run: Callable[[list[Row]], Iterator[TaskResult]]
+) -> tuple[list[Row], int]:
+    """Run the settings that are not done yet in a folder that is locked; see `sweep`."""
     table, stream, failures = (
         folder / name for name in ("rows.csv", "rows.stream", "failures.jsonl")
     )
     done = _recorded(table, wanted) | _streamed(stream, wanted)
-    failures.unlink(missing_ok=True)
     todo = [setting for key, setting in wanted.items() if key not in done]
-    with stream.open("a", encoding="utf-8") as lines:
-        for result in shown(results(task, todo, cluster, jobs), len(todo), len(wanted)):
-            if result.traceback:
-                with failures.open("a", encoding="utf-8") as file:
-                    file.write(json_format.dumps(result._asdict()) + "\n")
-                continue
+    failures.unlink(missing_ok=True)
+    for result in shown(run(todo), len(todo), len(wanted)):
+        if result.traceback:
+            _append(failures, result._asdict())
+        else:
+            _append(stream, [result.setting, result.rows])
             done[key_of(result.setting)] = result.rows
-            lines.write(json_format.dumps([result.setting, result.rows]) + "\n")
-            lines.flush()
     rows = [{**wanted[key], **row} for key in wanted if key in done for row in done[key]]
     write_rows(table, rows)
-    stream.unlink()
+    stream.unlink(missing_ok=True)
     return rows, len(wanted) - len(done)
+
+
+def _append(path: Path, value: object) -> None:
+    """Append a line of JSON to a file."""
+    try:
+        with path.open("a", encoding="utf-8") as lines:
+            lines.write(json_format.dumps(value) + "\n")
+    except OSError as error:
+        raise WriteError(
+            f"cannot write {path} ({error.strerror}); the results written before are kept: run the "
+            "same command again to resume."
+        ) from None
 
 
 def compare(
@@ -251,7 +277,13 @@ def _streamed(stream: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
     if len(whole) < len(content):
         with stream.open("r+b") as file:
             file.truncate(len(whole))
-    done = {key_of(setting): rows for setting, rows in map(json_format.loads, whole.splitlines())}
+    try:
+        lines = map(json_format.loads, whole.splitlines())
+        done = {key_of(setting): rows for setting, rows in lines}
+    except (ValueError, TypeError):
+        raise PushwiseError(
+            f"{stream} is damaged; remove it to run the settings in it again."
+        ) from None
     _refuse_others(stream, done, wanted)
     return done
 

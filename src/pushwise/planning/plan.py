@@ -15,7 +15,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array
+from pushwise.atomic_write import write_text
+from pushwise.checks import finite_array, finite_number, non_negative_integer
+from pushwise.documents import header, read_document
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
 from pushwise.identification.belief import Belief
@@ -34,7 +36,6 @@ from pushwise.typing import Array
 __all__ = ["Plan", "plan"]
 
 
-_VERSION = 2  # of the files: in version 1 a push was a start, a velocity and a duration
 _PATH_SHARE = 0.3  # of the time limit may be spent on the path
 _PASSED = 1.5  # times the tolerance: distance at which an intermediate waypoint is reached
 _DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad; distance of a detour from the target
@@ -81,9 +82,7 @@ class Plan:
             )
         ]
         head = {
-            "format": "pushwise",
-            "version": _VERSION,
-            "kind": "plan",
+            **header("plan"),
             "units": "m, s, rad",
             "start": self.poses[0].tolist(),
             "waypoints": self.waypoints.tolist(),
@@ -115,41 +114,39 @@ class Plan:
     @classmethod
     def load(cls, path: Path | str) -> Self:
         """Read a plan that `save` wrote."""
+        document = read_document(Path(path), "plan")
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            version = document["version"]
-            if version == _VERSION:
-                return cls._from(document)
-        except OSError as error:
-            raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise PushwiseError(f"{path} is no file of a plan ({error!r}).") from None
-        raise PushwiseError(
-            f"{path} is a plan of version {version}, whose pushes are not paths of the finger; "
-            f"this is version {_VERSION}: plan again."
-        )
+            return cls._from(document)
+        except PushwiseError as error:
+            raise PushwiseError(f"{path}: {error}") from None
+        except KeyError as error:
+            raise PushwiseError(f"{path}: {error.args[0]} is missing.") from None
+        except TypeError:
+            raise PushwiseError(f"{path}: pushes must be a list of JSON objects.") from None
 
     @classmethod
     def _from(cls, document: Mapping[str, Any]) -> Self:
         """Return the plan of a JSON document."""
         pushes = document["pushes"]
+        poses = [finite_array("expected_pose", push["expected_pose"], (3,)) for push in pushes]
+        std = [finite_array("pose_std", push["pose_std"], (3,)) for push in pushes]
         return cls(
-            tuple(Push(push["times"], push["positions"], raised=push["raised"]) for push in pushes),
-            tuple(np.array(push["approach"]).reshape(-1, 2) for push in pushes),
-            np.array([document["start"], *(push["expected_pose"] for push in pushes)]),
-            np.array([push["pose_std"] for push in pushes]).reshape(-1, 3),
-            np.array(document["waypoints"]),
-            document["error"],
-            document["simulations"],
-            document["seconds"],
+            tuple(
+                Push(push["times"], push["positions"], raised=bool(push["raised"]))
+                for push in pushes
+            ),
+            tuple(finite_array("approach", push["approach"], ("w", 2)) for push in pushes),
+            np.array([finite_array("start", document["start"], (3,)), *poses]),
+            np.array(std).reshape(-1, 3),
+            finite_array("waypoints", document["waypoints"], ("w", 3)),
+            finite_number("error", document["error"]),
+            non_negative_integer("simulations", document["simulations"]),
+            finite_number("seconds", document["seconds"]),
         )
 
     def save(self, path: Path | str) -> None:
         """Write the plan to a JSON file that `load` reads."""
-        try:
-            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+        write_text(Path(path), self.to_json() + "\n")
 
 
 def plan(

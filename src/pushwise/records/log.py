@@ -17,23 +17,26 @@ and `log_writer` writes them. `load_logs` reads several logs of one object as on
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
+from pushwise.atomic_write import write_text
 from pushwise.checks import positive_number
+from pushwise.documents import header, read_document, read_json, write_document
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
+from pushwise.locking import exclusive
 from pushwise.records.log_file import read_records
-from pushwise.records.log_writer import LogWriter
+from pushwise.records.log_writer import LogWriter, log_text
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 
 __all__ = ["PushLog", "check_new", "header_path", "load_logs"]
 
-_FORMAT = "pushwise log 1"
+_VERSION_1 = "pushwise log 1"  # the format of version 1, which differs in nothing else
 _UNITS = "m, rad, s, N; poses of the grid frame, finger centre and force in the table frame"
 
 
@@ -78,41 +81,66 @@ class PushLog(Sequence[PushRecord]):
     def load(cls, path: str | Path) -> PushLog:
         """Read a log; errors in the file are reported with the number of the line."""
         path = Path(path)
-        header = _read_header(path)
+        stated = _read_header(path)
         try:
-            measured = _part(header, "noise", (), ("position", "angle", "force"))
-            cells = _part(header, "grid", ("centres", "cell_size"), ("heights", "outline"))
+            measured = _part(stated, "noise", (), ("position", "angle", "force"))
+            cells = _part(stated, "grid", ("centres", "cell_size"), ("heights", "outline"))
             noise = None if measured is None else Noise(**measured)
             grid = None if cells is None else CellGrid(**cells)
-            radius, provenance = header.get("finger_radius"), header.get("provenance")
-            log = cls((), grid, radius, noise, {} if provenance is None else provenance)
+            radius, provenance = stated.get("finger_radius"), stated.get("provenance") or {}
+            if not isinstance(provenance, dict):
+                raise PushwiseError(f"provenance must be a JSON object; got {provenance!r:.40}.")
+            log = cls((), grid, radius, noise, provenance)
         except PushwiseError as error:
             raise PushwiseError(f"{header_path(path)}: {error}") from None
-        records = read_records(path, noise=noise, complete_lines=bool(header))
+        records = read_records(path, noise=noise, complete_lines=bool(stated))
         return replace(log, records=records)
 
     def save(self, path: str | Path) -> None:
         """Write the log to a new CSV file, and its header to a JSON file of the same name."""
-        with self.writer(path) as writer:
-            for record in self.records:
-                writer.append(record)
-
-    def writer(self, path: str | Path) -> LogWriter:
-        """Start a new file with the header of this log, and return a writer of its records."""
         path = Path(path)
+        text = log_text(self.records)
         check_new(path)
-        header = header_path(path)
-        try:
-            header.write_text(json.dumps(self.header(), indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise PushwiseError(f"cannot write {header} ({error.strerror}).") from None
-        return LogWriter(path)
+        with exclusive(path):
+            self._begin(path, resume=False)
+            write_text(path, text)
+
+    def writer(self, path: str | Path, *, resume: bool = False) -> LogWriter:
+        """Start a new file with the header of this log, and return a writer of its records.
+
+        Args:
+            path: The CSV file.
+            resume: Continue a file that has the same header.
+
+        """
+        path = Path(path)
+        check_new(path, resume=resume)
+        with ExitStack() as lock:
+            lock.enter_context(exclusive(path))
+            self._begin(path, resume=resume)
+            return LogWriter(path, lock=lock.pop_all())
+
+    def _begin(self, path: Path, *, resume: bool) -> None:
+        """Write the header of a new log, or check that of one to continue; the log is locked."""
+        file = header_path(path)
+        if resume and (path.exists() or file.exists()):
+            if not file.exists() or read_json(file) != self.header():
+                raise PushwiseError(
+                    f"{path} holds another log, and a log is never overwritten; choose another "
+                    "file."
+                )
+            return
+        check_new(path)
+        write_document(file, "log", self._fields())
 
     def header(self) -> dict[str, Any]:
         """Return the contents of the JSON header."""
+        return {**header("log"), **self._fields()}
+
+    def _fields(self) -> dict[str, Any]:
+        """Return the fields of the JSON header after those of every document."""
         grid, noise = self.grid, self.noise
         return {
-            "format": _FORMAT,
             "units": _UNITS,
             "provenance": dict(self.provenance),
             "finger_radius": self.finger_radius,
@@ -135,11 +163,16 @@ def header_path(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
-def check_new(path: Path) -> None:
-    """Refuse a path at which a new log would overwrite a file, or whose folder does not exist."""
-    for file in (path, header_path(path)):
-        if file.exists():
-            raise PushwiseError(f"{file} exists; a log never overwrites a file.")
+def check_new(path: Path, *, resume: bool = False) -> None:
+    """Refuse a path at which a new log would overwrite a file, or whose folder does not exist.
+
+    The header is written first: one without its CSV file is what an interrupted command left.
+    """
+    file = header_path(path)
+    if not resume and path.exists():
+        raise PushwiseError(f"{path} exists; a log never overwrites a file.")
+    if not resume and file.exists() and not _is_header(file):
+        raise PushwiseError(f"{file} exists; a log never overwrites a file.")
     if not path.parent.is_dir():
         raise PushwiseError(f"{path} cannot be written: there is no folder {path.parent}.")
 
@@ -149,22 +182,26 @@ def _read_header(path: Path) -> dict[str, Any]:
     file = header_path(path)
     if not file.exists():
         return {}
+    document = read_json(file)
+    if isinstance(document, dict) and document.get("format") == _VERSION_1:
+        return document
+    return read_document(file, "log")
+
+
+def _is_header(file: Path) -> bool:
+    """Return whether a file is the header of a log."""
     try:
-        header = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {file} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{file} must be a JSON header of a push log; {error}.") from None
-    if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise PushwiseError(f"{file} must be a header with the format {_FORMAT!r}.")
-    return header
+        read_document(file, "log")
+    except PushwiseError:
+        return False
+    return True
 
 
 def _part(
-    header: Mapping[str, Any], name: str, needed: tuple[str, ...], other: tuple[str, ...]
+    stated: Mapping[str, Any], name: str, needed: tuple[str, ...], other: tuple[str, ...]
 ) -> dict[str, Any] | None:
     """Return a part of a header after checking its names, None if the part is missing."""
-    part = header.get(name)
+    part = stated.get(name)
     if part is None:
         return None
     if not isinstance(part, dict) or not set(needed) <= set(part) <= {*needed, *other}:

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pushwise.documents import read_text
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.records.finger_path import TOLERANCE, path_through, rest_at_start
 from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 
-__all__ = ["COLUMNS", "FORCES", "LIFT", "SLOW", "TWIST", "csv_rows", "read_csv", "read_records"]
+__all__ = ["COLUMNS", "FORCES", "LIFT", "SLOW", "TWIST", "csv_rows", "read_records"]
 
 COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
 """The columns of every log."""
@@ -80,7 +81,7 @@ def read_records(
             without one was then cut off by a crash, and is ignored with a warning.
 
     """
-    text = read_csv(path)
+    text = read_text(path)
     if complete_lines and not text:
         return ()  # a new file without a push
     lines = text.splitlines()
@@ -120,7 +121,8 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
             path,
             1,
             f"the columns must be {', '.join(COLUMNS)} and, if measured, fx, fy and z, tilt and, "
-            f"if an object starts in motion, vx, vy, omega; got {', '.join(names) or 'nothing'}",
+            "if an object starts in motion, vx, vy, omega; "
+            f"got {', '.join(names)[:200] or 'nothing'}",
         )
     rows = []
     for line, cells in table:
@@ -153,10 +155,10 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise _refused(path, line, f"{name} must be a finite number; got {text!r}")
+        raise _refused(path, line, f"{name} must be a finite number; got {text!r:.40}")
     limit, unit, other = _UNITS.get(name, _ANY)
     if abs(value) > limit:
-        raise _refused(path, line, f"{name} must be in {unit}; {text} looks like {other}")
+        raise _refused(path, line, f"{name} must be in {unit}; {text:.40} looks like {other}")
     return value
 
 
@@ -277,17 +279,6 @@ def _rests(data: Array, distance: float, angle: float) -> bool:
 def _refused(path: Path, line: int, why: str) -> PushwiseError:
     """Return an error that names the file and the line."""
     return PushwiseError(f"{path}, line {line}: {why}.")
-
-
-def read_csv(path: Path) -> str:
-    """Return the text of a CSV file."""
-    try:
-        # Spreadsheets put a byte order mark before the first name.
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise PushwiseError(f"{path} must be a CSV file in UTF-8.") from None
 
 
 def csv_rows(path: Path, lines: list[str], delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:

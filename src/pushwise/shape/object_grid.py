@@ -11,6 +11,7 @@ from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import signed_area
 from pushwise.shape.cells import CellLayout, choose_cells
+from pushwise.shape.cloud_limits import check_count
 from pushwise.shape.footprint import Footprint
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan_options import ScanOptions
@@ -70,6 +71,7 @@ def finite_points(points: ArrayLike) -> tuple[Array, Flags]:
             "points must be an array of numbers of shape (n, 3); "
             f"got dtype {array.dtype}, shape {array.shape}."
         )
+    check_count(len(array))
     if len(array) == 0:
         raise PushwiseError("points must not be empty; got an array of shape (0, 3).")
     finite: Flags = np.isfinite(array[:, 0] + array[:, 1] + array[:, 2])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.shape.cloud_limits import check_count
 from pushwise.typing import Array
 
 __all__ = ["parse_pcd"]
@@ -77,6 +78,7 @@ def _header(data: bytes) -> tuple[_Header, bytes]:
     points = _numbers("POINTS", entries, 1)[0] if "POINTS" in entries else width * height
     if points != width * height or points < 0:
         raise PushwiseError(f"POINTS is {points}, but WIDTH x HEIGHT is {width} x {height}.")
+    check_count(points)
     encoding = " ".join(entries["DATA"]).lower()
     if encoding not in ("ascii", "binary", "binary_compressed"):
         raise PushwiseError(

@@ -9,6 +9,7 @@ from scipy import ndimage
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
+from pushwise.shape.cloud_limits import check_count
 from pushwise.typing import Array, Flags
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def depth_points(
             "depth must be an image of shape (rows, columns) with one number per pixel; "
             f"got dtype {image.dtype}, shape {image.shape}."
         )
+    check_count(image.size)
     if image.dtype.itemsize == 1:
         raise PushwiseError(
             "depth must have at least 16 bits per pixel; got 8: this is a picture for people, "

@@ -17,8 +17,8 @@ from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
+from pushwise.atomic_write import save_figure
 from pushwise.checks import counted
-from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.plan import Plan
@@ -48,11 +48,7 @@ _MOST_POINTS = 40_000  # drawn of a point cloud
 
 def save_picture(figure: Figure, path: Path) -> None:
     """Write a figure to a file, whose suffix says in which format."""
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:  # no such folder, or no such format
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"cannot write {path} ({reason}).") from None
+    save_figure(figure, path, dpi=120)
 
 
 def plot_maps(found: Identification, path: Path) -> None:

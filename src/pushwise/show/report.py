@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from pushwise import __version__
+from pushwise.atomic_write import write_text
 from pushwise.checks import counted
-from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Belief, centre_error
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
@@ -34,10 +34,7 @@ _PHASES = {
 
 def write_report(outcome: Outcome, path: Path | str, *, name: str = "object") -> None:
     """Write the report of a run to an HTML file; name: the object's name."""
-    try:
-        Path(path).write_text(report(outcome, name=name), encoding="utf-8")
-    except OSError as error:
-        raise PushwiseError(f"cannot write {path} ({error.strerror}).") from None
+    write_text(Path(path), report(outcome, name=name))
 
 
 def report(outcome: Outcome, *, name: str = "object") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from pushwise.checks import non_negative_integer
-from pushwise.errors import PushwiseError, SimulationError
+from pushwise.errors import SimulationError
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.progress import OnProgress, Progress
-from pushwise.records.log import PushLog, header_path
-from pushwise.records.log_writer import LogWriter
+from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push
@@ -76,29 +74,13 @@ def record(
     seed = non_negative_integer("seed", seed)
     provenance = {**options.provenance, "seed": seed}
     log = PushLog((), grid, options.finger.radius, options.noise, provenance)
-    with _opened(path, log) as writer:
+    with log.writer(path, resume=True) as writer:
         for k in range(writer.pushes, pushes):
             made = _one_push(world, grid, options, seed, k)
             writer.append(made)
             if progress is not None:
                 progress(Progress("record", f"push {k + 1}", k + 1, pushes, made))
     return PushLog.load(path)
-
-
-def _opened(path: Path, log: PushLog) -> LogWriter:
-    """Return a writer for a new log, or one that continues an interrupted one."""
-    header = header_path(path)
-    if not path.exists() and not header.exists():
-        return log.writer(path)
-    try:
-        known = json.loads(header.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = None
-    if known != log.header():
-        raise PushwiseError(
-            f"{path} holds another log, and a log is never overwritten; choose another file."
-        )
-    return LogWriter(path)
 
 
 def _one_push(

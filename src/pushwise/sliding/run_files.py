@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
-from zipfile import BadZipFile
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pushwise.atomic_write import write_text
+from pushwise.documents import read_arrays, read_document, write_arrays, write_document
 from pushwise.errors import PushwiseError
 from pushwise.identification.free_slide import free_slide
 from pushwise.identification.noise import Errors
@@ -31,9 +28,7 @@ from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation
 
-__all__ = ["Read", "read_json", "read_phase", "write_json", "write_phase"]
-
-_FORMAT = "pushwise"
+__all__ = ["Read", "read_phase", "write_phase"]
 
 
 class Read(NamedTuple):
@@ -45,43 +40,17 @@ class Read(NamedTuple):
     """As fields of an `Outcome`."""
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document to a JSON file."""
-    text = json.dumps({"format": _FORMAT, "version": 1, **document}, indent=1)
-    write_text(path, text + "\n")
-
-
-def read_json(path: Path, *, kind: str) -> dict[str, Any]:
-    """Read a Pushwise document of a kind."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} is not a JSON file ({error}).") from None
-    ours = isinstance(document, dict) and document.get("format") == _FORMAT
-    if not ours or document.get("kind") != kind:
-        raise PushwiseError(f'{path} must be a document of pushwise, of the kind "{kind}".')
-    return cast("dict[str, Any]", document)
-
-
-@contextmanager
-def _arrays(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Open a file of arrays; given a path, NumPy would leave a damaged file open."""
-    with path.open("rb") as file, np.load(file) as arrays:
-        yield arrays
-
-
 def _write_look(folder: Path, found: tuple[Observation, CellGrid], done: Outcome) -> None:
     seen, grid = found
     save(grid, folder / "grid.json")
-    np.savez_compressed(folder / "cloud.npz", points=seen.points.astype(np.float32), pose=seen.pose)
+    cloud = {"points": seen.points.astype(np.float32), "pose": seen.pose}
+    write_arrays(folder / "cloud.npz", "cloud", cloud)
 
 
 def _read_look(folder: Path, done: Outcome) -> Read:
     grid = load_grid(folder / "grid.json")
-    with _arrays(folder / "cloud.npz") as cloud:
-        seen = Observation(cloud["points"], cloud["pose"])
+    cloud = read_arrays(folder / "cloud.npz", "cloud")
+    seen = Observation(cloud["points"], cloud["pose"])
     return Read((seen, grid), {"seen": seen, "grid": grid})
 
 
@@ -109,14 +78,14 @@ def _read_identify(folder: Path, done: Outcome) -> Read:
     path = folder / "posterior.npz"
     posterior = _read_posterior(path, done, ())
     problem, u = posterior.problem, posterior.refined.u
-    with _arrays(path) as saved:
-        found = Identification(
-            problem.model(u),
-            problem.finger_at(u),
-            posterior,
-            tuple(Step(round(n), *rest) for n, *rest in saved["history"].tolist()),
-            str(saved["method"]),
-        )
+    saved = read_arrays(path, "posterior")
+    found = Identification(
+        problem.model(u),
+        problem.finger_at(u),
+        posterior,
+        tuple(Step(round(n), *rest) for n, *rest in saved["history"].tolist()),
+        str(saved["method"]),
+    )
     learned = Learned(found, found.belief)
     return Read(learned, learned._asdict())
 
@@ -127,47 +96,48 @@ def _write_posterior(
     """Write a posterior from the exploring pushes and some of `more`."""
     refined = posterior.refined
     used = {id(record) for record in posterior.problem.records}
-    np.savez_compressed(
-        path,
-        u=refined.u,
-        sigma=refined.errors.sigma,
-        drift=refined.errors.drift,
-        weight=refined.weight,
-        information=refined.information,
-        evidence=refined.evidence,
-        left_out=np.array(sorted(refined.left_out), dtype=np.int64),
-        flawed=np.array(list(posterior.problem.flaws), dtype=np.int64),
-        flaws=np.array(list(posterior.problem.flaws.values()), dtype=np.str_),
-        used=np.array([i for i, record in enumerate(more) if id(record) in used], dtype=np.int64),
+    indices = {
+        "left_out": sorted(refined.left_out),
+        "flawed": list(posterior.problem.flaws),
+        "used": [i for i, record in enumerate(more) if id(record) in used],
+    }
+    arrays = {
+        "u": refined.u,
+        "sigma": refined.errors.sigma,
+        "drift": refined.errors.drift,
+        "weight": refined.weight,
+        "information": refined.information,
+        "evidence": refined.evidence,
+        "flaws": np.array(list(posterior.problem.flaws.values()), dtype=np.str_),
+        **{name: np.array(each, dtype=np.int64) for name, each in indices.items()},
         **how,
-    )
+    }
+    write_arrays(path, "posterior", arrays)
 
 
 def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> Posterior:
     """Read a posterior from the exploring pushes and some of `more`."""
     assert done.grid is not None
-    with _arrays(path) as saved:
-        records = [
-            # What the identification made of each: of a flick, it keeps the free slide alone.
-            free_slide(done.grid, record, done.finger.radius) or record
-            for record in (*done.records, *(more[i] for i in saved["used"].tolist()))
-        ]
-        left_out = frozenset(saved["left_out"].tolist())
-        flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
-        problem = Problem(
-            done.grid, records, done.finger, done.prior, left_out=left_out, flaws=flaws
-        )
-        errors = Errors(saved["sigma"], saved["drift"])
-        refined = Refined(
-            saved["u"],
-            problem.fit(saved["u"], errors.sigma),
-            errors,
-            saved["weight"],
-            saved["information"],
-            float(saved["evidence"]),
-            left_out,
-        )
-        return Posterior(problem, refined)
+    saved = read_arrays(path, "posterior")
+    records = [
+        # What the identification made of each: of a flick, it keeps the free slide alone.
+        free_slide(done.grid, record, done.finger.radius) or record
+        for record in (*done.records, *(more[i] for i in saved["used"].tolist()))
+    ]
+    left_out = frozenset(saved["left_out"].tolist())
+    flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
+    problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out, flaws=flaws)
+    errors = Errors(saved["sigma"], saved["drift"])
+    refined = Refined(
+        saved["u"],
+        problem.fit(saved["u"], errors.sigma),
+        errors,
+        saved["weight"],
+        saved["information"],
+        float(saved["evidence"]),
+        left_out,
+    )
+    return Posterior(problem, refined)
 
 
 def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
@@ -175,14 +145,14 @@ def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
     each = [{**asdict(goal), "pose": goal.pose.tolist(), "alternatives": None} for goal in goals]
     for goal in each:
         del goal["alternatives"]
-    write_json(folder / "goal.json", {"kind": "goal", "goals": each})
+    write_document(folder / "goal.json", "goal", {"goals": each})
     found.plan.save(folder / "plan.json")
 
 
 def _read_plan(folder: Path, done: Outcome) -> Read:
     first, *others = (
         Goal(**{**goal, "pose": np.array(goal["pose"])})
-        for goal in read_json(folder / "goal.json", kind="goal")["goals"]
+        for goal in read_document(folder / "goal.json", "goal")["goals"]
     )
     best = Goal(**{**vars(first), "alternatives": tuple(others)})
     plan = Plan.load(folder / "plan.json")
@@ -251,11 +221,11 @@ def _marked(record: PushRecord, *, fell: bool) -> PushRecord:
 
 
 def _write_grasp(folder: Path, found: Grasp, done: Outcome) -> None:
-    write_json(folder / "grasp.json", {"kind": "grasp", **asdict(found)})
+    write_document(folder / "grasp.json", "grasp", asdict(found))
 
 
 def _read_grasp(folder: Path, done: Outcome) -> Read:
-    read = read_json(folder / "grasp.json", kind="grasp")
+    read = read_document(folder / "grasp.json", "grasp")
     grasp = Grasp(read["held"], read["raised"])
     return Read(grasp, {"grasp": grasp})
 
@@ -290,7 +260,7 @@ def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
         return _READERS[phase](folder, done)
     except PushwiseError:
         raise
-    except (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError) as error:
+    except (IndexError, KeyError, OSError, TypeError, ValueError) as error:
         raise PushwiseError(
             f"{folder}: what the phase {phase} left is damaged, or of another version ({error}); "
             "slide again with --force."

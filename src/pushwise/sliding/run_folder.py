@@ -21,7 +21,6 @@ so that an interrupted run ends exactly as an uninterrupted one.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
@@ -29,9 +28,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pushwise import __version__
-from pushwise.atomic_write import unfinished
+from pushwise.atomic_write import is_unfinished, make_folder
+from pushwise.documents import read_document, write_document
 from pushwise.errors import PushwiseError
 from pushwise.identification.prior import Prior
+from pushwise.locking import exclusive, is_lock
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.planning.options import PlanOptions
@@ -40,7 +41,7 @@ from pushwise.records.log import PushLog
 from pushwise.records.log_writer import LogWriter
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
-from pushwise.sliding.run_files import read_json, read_phase, write_json, write_phase
+from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.slide import Journal
 from pushwise.worlds.world import World
 
@@ -108,12 +109,32 @@ class RunFolder(Journal):
         self._world: World | None = None
         self._done: Outcome | None = None
         self._run: dict[str, Any] = {}
+        self._held = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes out of the folder during the block; blocks may be nested."""
+        if self._held:
+            yield
+            return
+        if not self.path.exists():
+            make_folder(self.path)
+        elif not self.path.is_dir():
+            raise PushwiseError(f"{self.path} is a file; give the name of a folder.")
+        with exclusive(self.path):
+            self._held = True
+            try:
+                yield
+            finally:
+                self._held = False
 
     def begin(self, world: World, start: Outcome) -> None:
         """Resume an interrupted run, or begin a new one."""
         self._world, self._done = world, start
         described = _described(self._about, start)
         before = _taken(self.path, described, force=self._force)
+        for file in filter(is_unfinished, self.path.iterdir()):
+            file.unlink()
         if before is None:
             self._run = {**described, "phases": {}, "pushes": 0, "pushing": 0.0, "world": None}
             self._begin_anew()
@@ -159,7 +180,7 @@ class RunFolder(Journal):
 
     def end(self, outcome: Outcome) -> None:
         """Write the outcome."""
-        write_json(self.path / "outcome.json", {"kind": "outcome", **facts(outcome)})
+        write_document(self.path / "outcome.json", "outcome", facts(outcome))
 
     def _cut_log(self) -> None:
         """Remove a push from the log that `run.json` does not count."""
@@ -173,17 +194,13 @@ class RunFolder(Journal):
         """Write what is finished, and the state of the world."""
         if isinstance(self._world, Restorable):
             self._run["world"] = self._world.state()
-        write_json(self.path / "run.json", self._run)
+        write_document(self.path / "run.json", "run", self._run)
 
     def _begin_anew(self) -> None:
-        """Make the folder, or remove the files of an earlier run; nothing else is touched.
+        """Remove the files of an earlier run; nothing else is touched.
 
         `run.json` is written first, so that an interrupted removal leaves the folder of a new run.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PushwiseError(f"{self.path} cannot be made ({error.strerror}).") from None
         self._commit()
         for name in _FILES:
             (self.path / name).unlink(missing_ok=True)
@@ -194,7 +211,7 @@ def load_run(path: Path | str) -> Outcome:
     path = Path(path)
     if not (path / "run.json").exists():
         raise PushwiseError(f"{path} holds no run; give a folder that pushwise slide wrote.")
-    run = read_json(path / "run.json", kind="run")
+    run = read_document(path / "run.json", "run")
     with _complete(path / "run.json"):
         outcome = Outcome(
             _options(run["settings"]),
@@ -209,7 +226,7 @@ def load_run(path: Path | str) -> Outcome:
             break
         outcome = replace(outcome, **read_phase(path, phase, outcome).fields)
     if (path / "outcome.json").exists():
-        said = read_json(path / "outcome.json", kind="outcome")
+        said = read_document(path / "outcome.json", "outcome")
         with _complete(path / "outcome.json"):
             outcome = replace(outcome, verdict=said["verdict"], success=said["success"])
     return outcome
@@ -263,7 +280,7 @@ def _described(about: Mapping[str, Any], start: Outcome) -> dict[str, Any]:
         "finger": asdict(start.finger),
         "prior": asdict(start.prior),
     }
-    return cast("dict[str, Any]", json.loads(json.dumps({"kind": "run", **described})))
+    return cast("dict[str, Any]", json.loads(json.dumps(described)))
 
 
 def _options(settings: Mapping[str, Any]) -> SlideOptions:
@@ -281,11 +298,11 @@ def _taken(path: Path, described: Mapping[str, Any], *, force: bool) -> dict[str
     """
     note = path / "run.json"
     # A run interrupted while it first wrote run.json has done nothing else.
-    if not path.exists() or (path.is_dir() and {*os.listdir(path)} <= {unfinished(note).name}):
+    if all(is_unfinished(file) or is_lock(file) for file in path.iterdir()):
         return None
     if not note.exists():
         raise PushwiseError(f"{path} exists and holds no run of ours; choose another folder.")
-    run = read_json(note, kind="run")
+    run = read_document(note, "run")
     if force:
         return None
     for name, want in described.items():

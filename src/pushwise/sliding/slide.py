@@ -8,6 +8,7 @@ can be interrupted and resumed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from pushwise.checks import counted
 from pushwise.compilation import working_clock
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, WriteError
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.identify import identify
@@ -71,6 +72,10 @@ class Journal:
         self.progress: OnProgress = lambda news: None
         """Called when a phase begins, and after each push."""
         self._began = working_clock()
+
+    def held(self) -> AbstractContextManager[None]:
+        """Return a block during which no other process may use the journal."""
+        return nullcontext()
 
     def begin(self, world: World, start: Outcome) -> None:
         """Prepare a run in a world; `start` holds options, table, finger and prior."""
@@ -142,8 +147,14 @@ def slide(
         )
     run = journal or Journal()
     run.progress = progress or run.progress
-    done = Outcome(options, table, finger or Finger(), prior or Prior())
-    run.begin(world, done)
+    start = Outcome(options, table, finger or Finger(), prior or Prior())
+    with run.held():
+        run.begin(world, start)
+        return _carried_out(run, world, start, choose)
+
+
+def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) -> Outcome:
+    """Carry out the phases of a run, one after the other, as far as they lead."""
     do = run.carry_out
 
     def ended(verdict: str, *, success: bool = False) -> Outcome:
@@ -155,6 +166,8 @@ def slide(
     done = replace(done, seen=seen, grid=grid)
     try:
         records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, choose, run))
+    except WriteError:
+        raise
     except PushwiseError as error:
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
@@ -163,6 +176,8 @@ def slide(
     done = replace(done, found=learned.found, belief=belief)
     try:
         target = do(Phase.PLAN, lambda: _target(world, done, belief, choose))
+    except WriteError:
+        raise
     except PushwiseError as error:
         return ended(f"Not moved: {error}")
     done = replace(done, goal=target.goal, plan=target.plan)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pushwise.atomic_write import make_folder, write_text
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import RealSet, real_sets
 from pushwise.experiments.real.forces import forces_table
@@ -86,7 +87,7 @@ def run(
     sets = [data for data in every if options.only in data.name]
     if not sets:
         raise PushwiseError(f"no set below {folder} has {options.only!r} in its name.")
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     path = output / "rows.csv"
     rows = load_rows(path, Score)
     done = {(row.set, row.pushes, row.draw, row.method) for row in rows}
@@ -112,7 +113,7 @@ def run(
         forces_table(folder, output, otherwise, progress),
     ]
     table = "\n".join(part for part in parts if part)
-    (output / "table.md").write_text(table, encoding="utf-8")
+    write_text(output / "table.md", table)
     draw_curves(rows, output / "curves.png")
     return json_format.dumps([asdict(row) for row in rows]) if options.json else table
 

@@ -17,6 +17,7 @@ import numpy as np
 import typer
 from scipy import ndimage
 
+from pushwise.atomic_write import save_figure
 from pushwise.geometry.polygon import contains
 from pushwise.shape.files import read_image
 from pushwise.shape.scan import Scan
@@ -119,7 +120,7 @@ def draw(results: dict[str, Overlap], path: Path) -> None:
         ax.set_title(f"{name}: outline {result.outline:.2f}, cells {result.cells:.2f}")
         ax.set_axis_off()
     figure.suptitle("depth, label (orange), outline and cells (blue)")
-    figure.savefig(path, dpi=80)
+    save_figure(figure, path, dpi=80)
     plt.close(figure)
 
 

@@ -10,6 +10,7 @@ from textwrap import fill
 
 import numpy as np
 
+from pushwise.atomic_write import save_figure
 from pushwise.experiments.real.data import RealSet
 from pushwise.experiments.real.learning import (
     CENTRE_UNKNOWN,
@@ -307,5 +308,5 @@ def draw_curves(rows: Sequence[Score], path: Path) -> None:
     figure.legend(marks.values(), marks.keys(), loc="outside upper center", ncols=5, fontsize=8)
     figure.supxlabel("pushes learned from", fontsize=9)
     figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=9)
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path, dpi=110)
     plt.close(figure)

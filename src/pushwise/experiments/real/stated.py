@@ -7,11 +7,11 @@ them states, in the same form.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from pushwise.checks import finite_array, positive_number
+from pushwise.documents import read_json
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.typing import Array
@@ -40,7 +40,7 @@ def given(outline: Path | None = None, radius: float | None = None) -> Stated:
     """
     said: Stated = {}
     if outline is not None:
-        document = _json(outline)
+        document = read_json(outline)
         thing = document if isinstance(document, dict) else {"outline_m": document}
         said["object"] = {**thing, "outline_m": outline_of(outline, thing)}
     if radius is not None:
@@ -58,13 +58,13 @@ def stated(path: Path, otherwise: Stated) -> Stated:
 def _beside(path: Path, *, needed: bool) -> Stated:
     """Return what JSON files state about a table: its own, or a list of objects above it."""
     own = path.with_name(path.name.split(".")[0] + ".json")
-    if own.is_file() and "object" in (document := _json(own)):
+    if own.is_file() and "object" in (document := read_json(own)):
         return dict(document)
     parts = path.name.split(".")[0].split("_")
     for folder in path.parents:
         listed = folder / "objects.json"
         if listed.is_file():
-            whole = _json(listed)
+            whole = read_json(listed)
             objects = whole["objects"]
             for name in parts:
                 if name in objects:
@@ -119,13 +119,3 @@ def radius_of(path: Path, pusher: Stated) -> float:
     if "radius_m" not in pusher:
         raise Unstated(f"{path}: the radius of the finger is not stated; give it with --radius.")
     return max(float(pusher["radius_m"]), TIP)
-
-
-def _json(path: Path) -> Any:
-    """Return the content of a JSON file."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} must be a JSON file in UTF-8 ({error}).") from None

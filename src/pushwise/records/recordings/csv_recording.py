@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pushwise.documents import read_text
 from pushwise.errors import PushwiseError
-from pushwise.records.log_file import csv_rows, read_csv
+from pushwise.records.log_file import csv_rows
 from pushwise.records.recordings import CsvColumns
 from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.typing import Array, Integers
@@ -98,7 +99,7 @@ def _check_names(columns: CsvColumns) -> None:
 
 def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the column names, and the rows with their line numbers."""
-    lines = read_csv(path).splitlines()
+    lines = read_text(path).splitlines()
     head = lines[0] if lines else ""
     table = csv_rows(path, lines, delimiter=max(",;\t", key=head.count))
     names = [name.strip() for name in next(table, (1, []))[1]]
@@ -131,8 +132,8 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
     if missing:
         absent = ", ".join(columns.get(name, name) for name in missing)
         raise PushwiseError(
-            f"{path} has no column {absent}; it has {', '.join(names)}: specify which of them is "
-            f"{', '.join(missing)}, as in --column {missing[0]}={names[-1]}."
+            f"{path} has no column {absent}; it has {', '.join(names)[:200]}: specify which of "
+            f"them is {', '.join(missing)}, as in --column {missing[0]}={names[-1]:.40}."
         )
     if ("fx" in where) != ("fy" in where):
         raise PushwiseError(f"{path} has one of fx and fy; a force has both.")
@@ -149,7 +150,7 @@ def _column(path: Path, rows: list[tuple[int, list[str]]], name: str, i: int) ->
         try:
             numbers[k] = float(text)
         except ValueError:
-            raise PushwiseError(
-                f"{path}, line {line}: {name} must be a number; got {text!r}."
-            ) from None
+            numbers[k] = np.inf
+        if np.isinf(numbers[k]):
+            raise PushwiseError(f"{path}, line {line}: {name} must be a number; got {text!r:.40}.")
     return numbers

@@ -8,12 +8,12 @@ robot's frame. The force is the reaction on the pusher, which `cut_pushes` finds
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pushwise.documents import LARGEST_ARRAYS, read_json
 from pushwise.errors import PushwiseError
 from pushwise.extras import require
 from pushwise.records.recordings.stream import Recording, Stream
@@ -48,19 +48,22 @@ def _hdf5(path: Path) -> dict[str, Any]:
     try:
         with h5py.File(path, "r") as file:
             _check_names(path, list(file))
+            for name in _TABLES:
+                size = getattr(file[name], "nbytes", 0)  # none of a group
+                if size > LARGEST_ARRAYS:
+                    raise PushwiseError(
+                        f"{path}: {name} has {size // 10**6:,} MB; at most "
+                        f"{LARGEST_ARRAYS // 10**6:,} MB are read."
+                    )
             return {name: np.asarray(file[name]) for name in _TABLES}
-    except OSError as error:
-        raise PushwiseError(f"{path} cannot be read as an HDF5 file: {error}.") from None
+    except (OSError, KeyError, RuntimeError, TypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise PushwiseError(f"{path} cannot be read as an HDF5 file: {reason:.200}.") from None
 
 
 def _json(path: Path) -> dict[str, Any]:
     """Return the three tables of a JSON file."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
-    except ValueError as error:
-        raise PushwiseError(f"{path} cannot be read as JSON: {error}.") from None
+    document = read_json(path)
     if not isinstance(document, dict):
         raise PushwiseError(f"{path} must be a JSON object with the tables {', '.join(_TABLES)}.")
     _check_names(path, list(document))
