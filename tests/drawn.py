@@ -1,5 +1,6 @@
 """The figures that are saved while a block runs, by the names of their files."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,8 @@ def drawn() -> Iterator[dict[str, Figure]]:
 
     def noted(self: Figure, path: Any, **more: Any) -> None:
         save(self, path, **more)
-        figures[Path(path).name] = self
+        # A picture is written to a temporary file, which then replaces the one that is named.
+        figures[re.sub(r"^\.(.*)\.\d+\.half$", r"\1", Path(path).name)] = self
 
     with patch.object(Figure, "savefig", noted):
         yield figures

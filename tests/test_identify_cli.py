@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from command import pushwise
+from command import Ran, pushwise
 from drawn import drawn
 from pushwise.errors import PushwiseError
 from pushwise.model_files import load_belief
@@ -134,7 +134,7 @@ def test_one_push_several_logs_and_another_method(
         (("hammer.json", "log.csv"), "is the log of another object, or in another frame"),
         (("grid.json", "missing.csv"), "missing.csv"),
         (("missing.json", "log.csv"), "there is no such file"),
-        (("log.csv", "log.csv"), "not a JSON file"),
+        (("log.csv", "log.csv"), "log.csv is given twice"),
         (("grid.json", "grid.json"), "a log must be a .csv file"),
         (("grid.json", "one.csv", "thick.csv"), "use logs made with one finger"),
         (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
@@ -286,3 +286,53 @@ def test_a_broken_file_is_named(change: dict[str, object], sentence: str, tmp_pa
     path.write_text(json.dumps(document))
     with pytest.raises(PushwiseError, match=sentence):
         pw.load(path)
+
+
+def test_the_grid_of_a_log_is_enough(folder: Path, tmp_path: Path) -> None:
+    """Take the grid of a log's header, and ask for one where there is none."""
+
+    def identified(*names: str) -> Ran:
+        paths = [folder / name for name in names]
+        output = tmp_path / f"{'-'.join(names)}.json"
+        return pushwise("identify", *paths, "-o", output, "--method", "convex", "--json")
+
+    both, alone = identified("grid.json", "log.csv"), identified("log.csv")
+    assert (both.code, alone.code) == (0, 0)
+    assert json.loads(both.out)["centre_of_mass"] == json.loads(alone.out)["centre_of_mass"]
+    assert identified("one.csv", "log.csv").code == 0
+    lacking, without = identified("none.csv"), identified("grid.json")
+    assert (lacking.code, without.code) == (1, 1)
+    assert "none.csv has no header with a grid; give the JSON file" in lacking.err
+    assert "give a log of pushes after" in without.err
+
+
+def test_whatever_is_loaded_can_be_identified(folder: Path, tmp_path: Path) -> None:
+    """Identify with a grid, a model or a scan, and say what a scene lacks."""
+    log = pw.PushLog.load(folder / "log.csv")
+    grid = pw.load(folder / "grid.json")
+    assert isinstance(grid, pw.CellGrid)
+    frame, plane = np.eye(4), pw.Scan.from_mesh(*_box_mesh()).table
+    scan = pw.Scan(grid, frame, (), plane, 0.0, 1000, ())
+    pw.save(scan, tmp_path / "scan.json")
+    pw.save(
+        pw.ObjectModel(grid, np.full(grid.n_cells, 0.01), np.full(grid.n_cells, 0.4)),
+        tmp_path / "model.json",
+    )
+    loaded = [grid, pw.load(tmp_path / "scan.json"), pw.load(tmp_path / "model.json")]
+    assert [type(one).__name__ for one in loaded] == ["CellGrid", "Scan", "ObjectModel"]
+    found = [pw.identify(one, log, method="convex").model.mass for one in loaded]  # type: ignore[arg-type]
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    scene = pw.Scene((), plane, frame, np.eye(3, 2), 0.0, 0.01)
+    with pytest.raises(PushwiseError, match="a scene of 0 objects is not one grid"):
+        pw.identify(scene, log)  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match="or a Scan has cells; got str"):
+        pw.identify("grid.json", log)  # type: ignore[arg-type]
+
+
+def _box_mesh() -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices and faces of a box."""
+    import trimesh
+
+    box = trimesh.creation.box((0.2, 0.1, 0.05))
+    return np.asarray(box.vertices), np.asarray(box.faces)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pushwise.atomic_write import write_text
-from pushwise.checks import counted, finite_array
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Belief
 from pushwise.object_files import (
@@ -17,7 +17,7 @@ from pushwise.object_files import (
     parse_object,
     read_object_document,
 )
-from pushwise.physics.model import ObjectModel
+from pushwise.physics.model import ObjectModel, grid_of
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
@@ -53,12 +53,10 @@ def load(path: Path | str) -> CellGrid | ObjectModel | Scan | Scene:
 def load_grid(path: Path | str) -> CellGrid:
     """Read the grid of a saved grid, model or scan."""
     value = load(path)
-    if isinstance(value, Scene):
-        raise PushwiseError(
-            f"{path} holds a scene of {counted(len(value.objects), 'object', 'objects')}; save the "
-            "grid of one of them, or make it with pushwise scan --near."
-        )
-    return value if isinstance(value, CellGrid) else value.grid
+    try:
+        return grid_of(value)
+    except PushwiseError as error:
+        raise PushwiseError(f"{path}: {error}") from None
 
 
 def load_belief(path: Path | str) -> Belief:

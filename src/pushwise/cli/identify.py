@@ -41,8 +41,14 @@ METHODS = (
 class IdentifyCommand:
     """What the command line accepts."""
 
-    grid: Annotated[Path, typer.Argument(help="JSON file of a grid, a scan or a model.")]
-    logs: Annotated[list[Path], typer.Argument(help="CSV logs of pushes of that object.")]
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[GRID] LOG...",
+            help="JSON file of a grid, a scan or a model, then CSV logs of pushes of that object. "
+            "Without the first, the grid in the header of a log is taken.",
+        ),
+    ]
     output: Annotated[Path, output_option("JSON file for the model.")]
     method: Annotated[str, typer.Option(help=f"Method: {METHODS}.")] = "refine"
     holdout: Annotated[
@@ -116,7 +122,7 @@ class IdentifyCommand:
         if self.finger_height > highest:
             raise PushwiseError(
                 f"--finger-height {self.finger_height:g} m is above the object, which is at most "
-                f"{highest:g} m high according to {self.grid.name}; give it in metres."
+                f"{highest:g} m high according to {self.files[0].name}; give it in metres."
             )
 
 
@@ -153,9 +159,14 @@ def identify(asked: IdentifyCommand) -> None:
         raise PushwiseError(
             f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
         )
-    cells = load_grid(asked.grid)
+    first, *others = asked.files
+    given = None if first.suffix == ".csv" else load_grid(first)
+    if given is not None and not others:
+        raise PushwiseError(f"give a log of pushes after {first}.")
+    log = load_logs(asked.files if given is None else others, given)
+    assert log.grid is not None
+    cells = log.grid
     asked.check_height(cells)
-    log = load_logs(asked.logs, cells)
     learn, test = split(log, asked.holdout)
     finger, prior = asked.finger(log.finger_radius), asked.prior()
     if chosen.calibrates:

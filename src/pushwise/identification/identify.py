@@ -30,12 +30,13 @@ from pushwise.identification.problem import Problem
 from pushwise.identification.record_quality import check_moved, flaw_of
 from pushwise.identification.result import Identification, Step
 from pushwise.identification.setup_doubts import doubt_setup
-from pushwise.physics.model import ObjectModel, Physics
+from pushwise.physics.model import ObjectModel, Physics, grid_of
 from pushwise.physics.push import Finger
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.scan import Scan
 
 __all__ = ["average", "identify", "stopped_at"]
 
@@ -43,7 +44,7 @@ _CHECK = "check the finger's radius, the frame of the poses and whether the grid
 
 
 def identify(
-    grid: CellGrid,
+    grid: CellGrid | ObjectModel | Scan,
     records: Sequence[PushRecord],
     *,
     method: str = "refine",
@@ -62,7 +63,7 @@ def identify(
     of the set-up are estimated, too, unless the prior states how large they may be.
 
     Args:
-        grid: The object's cells.
+        grid: The object's cells; a scan or a model has them.
         records: The pushes.
         method: "refine" (linear least squares, then Gauss-Newton on simulated pushes), "convex"
             (the linear least squares alone), "feet" (mean of all triples of feet that explain the
@@ -79,6 +80,7 @@ def identify(
             model found.
 
     """
+    grid = grid_of(grid)
     chosen = method_named(method)
     prior = prior or Prior()
     if prior.centre is not None and not chosen.takes_centre:

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from pushwise.checks import finite_array, non_negative_number, positive_number, require_all
+from pushwise.checks import counted, finite_array, non_negative_number, positive_number, require_all
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.scan import Scan
+from pushwise.shape.scene import Scene
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Friction", "Load", "ObjectModel", "Physics", "Table"]
+__all__ = ["Friction", "Load", "ObjectModel", "Physics", "Table", "grid_of"]
 
 Load = Literal["own", "rigid"]
 Friction = Literal["coulomb", "lagged"]
@@ -144,3 +146,19 @@ def _rectangle(width: float, depth: float, centre: Array) -> Array:
     signs = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     corners: Array = centre + 0.5 * signs * np.array([width, depth])
     return corners
+
+
+def grid_of(value: CellGrid | ObjectModel | Scan | Scene) -> CellGrid:
+    """Return the cells of what `load` returns: a grid, a model or a scan of one object."""
+    if isinstance(value, CellGrid):
+        return value
+    if isinstance(value, ObjectModel | Scan):
+        return value.grid
+    if isinstance(value, Scene):
+        raise PushwiseError(
+            f"a scene of {counted(len(value.objects), 'object', 'objects')} is not one grid; give "
+            "that of one object, scene.objects[0].grid, or scan it with pushwise scan --near."
+        )
+    raise PushwiseError(
+        f"a CellGrid, an ObjectModel or a Scan has cells; got {type(value).__name__}."
+    )

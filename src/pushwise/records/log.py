@@ -216,12 +216,22 @@ def _part(
 _SAME_SHAPE = 0.75  # the least share of cells that two scans of one object have in common
 
 
-def load_logs(paths: Sequence[Path], grid: CellGrid) -> PushLog:
+def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
     """Read several logs of one object as one, and check that its shape is that of the grid.
 
-    The finger's radius is the one given in the headers, None if there is none.
+    The finger's radius is the one given in the headers, None if there is none. Without a grid, that
+    of the first header that has one is taken.
     """
+    for i, path in enumerate(paths):
+        if path in paths[:i]:
+            raise PushwiseError(f"{path} is given twice; every push counts once.")
     logs = [PushLog.load(path) for path in paths]
+    grid = grid or next((log.grid for log in logs if log.grid is not None), None)
+    if grid is None:
+        raise PushwiseError(
+            f"{paths[0]} has no header with a grid; give the JSON file of a grid, a scan or a "
+            "model before it."
+        )
     radii: dict[float, Path] = {}
     for path, log in zip(paths, logs, strict=True):
         if log.grid is not None:
