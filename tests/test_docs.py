@@ -16,7 +16,9 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name
+    "page",
+    [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_links_lead_somewhere(page: Path) -> None:
     """Find every file and heading that a page links, from where the page is."""
