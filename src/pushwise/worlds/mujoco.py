@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
+from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 from pushwise.worlds.bystanders import Bystander, Bystanders
-from pushwise.worlds.mujoco_scene import FLOOR, TIME_STEP, object_scene
+from pushwise.worlds.mujoco_scene import FAST, FLOOR, STEADY, TIME_STEP, object_scene
 from pushwise.worlds.run_push import TILTED, Look, Motion, run_push
 from pushwise.worlds.streaming import PARKED, Instant, StreamedSimulation
 from pushwise.worlds.world import Sensing
@@ -29,6 +30,7 @@ _HARD_TIME = 2.0 * TIME_STEP  # s; the hardest that is stable
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION  # all that the next step depends on
 
 _AT_REST = 1e-3  # m/s, and rad/s
+_SLOW = 0.2  # m/s; what is faster has fast contacts
 _LIE = 0.1  # s a released object must be still to count as lying safely
 _PATIENCE = 5.0  # s it is watched at most
 
@@ -39,9 +41,8 @@ class MuJoCo(StreamedSimulation):
     `mujoco_scene` explains how its contacts are made to obey Coulomb's law; `pushwise experiment
     referee` measures how well they do. A free body rests on its table as on a stiff bed,
     `Physics(load="rigid")`; with `own_weight` it slides as `Physics(load="own")` does and never
-    tips. Pushed at 0.1 to 0.3 m/s it ends within 4 mm of that, along a line or a curve; a free body
-    that slides at 1 m/s does not, because soft contacts carry more the faster they slide. Tables
-    are rectangular.
+    tips. Pushed at 0.1 to 0.3 m/s it ends within 4 mm of that, along a line or a curve. Tables are
+    rectangular.
     """
 
     _data: mujoco.MjData | None  # what moves continue from
@@ -110,7 +111,10 @@ class MuJoCo(StreamedSimulation):
         engine = self._compiled()
         data = self._laid_down(engine, pose, twist)
         motion = run_push(
-            _MuJoCoEngine(engine, data, self._body, push), push, pose[2], self._sensing.rate
+            _MuJoCoEngine(engine, data, self._body, self._model.grid, push),
+            push,
+            pose[2],
+            self._sensing.rate,
         )
         self._bystanders.note(engine, data)
         return motion
@@ -120,7 +124,7 @@ class MuJoCo(StreamedSimulation):
         engine = self._compiled()
         if self._data is None:
             self._data = self._laid_down(engine, self._pose, self._twist)
-        scene = _MuJoCoEngine(engine, self._data, self._body, self._path(end, dt))
+        scene = _MuJoCoEngine(engine, self._data, self._body, self._model.grid, self._path(end, dt))
         scene.advance(0.0, dt)
         self._bystanders.note(engine, self._data)
         now = scene.look(self._pose[2])
@@ -264,10 +268,12 @@ class _MuJoCoEngine:
         engine: mujoco.MjModel,
         data: mujoco.MjData,
         body: _FreeBody | _PlanarCells,
+        grid: CellGrid,
         push: Push,
     ) -> None:
         """Put the finger at the start of the push."""
         self._engine, self._data, self._body, self._push = engine, data, body, push
+        self._n_cells, self._reach = grid.n_cells, float(np.hypot(*grid.outline.T).max())
         joint = engine.joint("finger")
         self._place = slice(joint.qposadr[0], joint.qposadr[0] + 2)
         self._speed = slice(joint.dofadr[0], joint.dofadr[0] + 2)
@@ -277,20 +283,31 @@ class _MuJoCoEngine:
         """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
         engine, data, push = self._engine, self._data, self._push
         steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
-        dt = engine.opt.timestep = (end - begin) / steps
+        dt = (end - begin) / steps
         places = push.at(np.linspace(begin, end, steps + 1))
         if push.raised and begin >= push.duration:
             places[:] = PARKED
         total = np.zeros(2)
         for here, there in pairwise(places):
-            # Even a heavy finger strays by micrometres; put it back on its path.
-            data.qpos[self._place] = here
-            data.qvel[self._speed] = (there - here) / dt
-            mujoco.mj_step(engine, data)
-            # The reaction on the finger, as its joints see it.
-            total -= data.qfrc_constraint[self._speed]
+            feet = FAST if self._fast(float(np.hypot(*(there - here))) / dt) else STEADY
+            feet.impose(engine, self._n_cells, own_weight=isinstance(self._body, _PlanarCells))
+            engine.opt.timestep = dt / feet.steps
+            for i in range(feet.steps):
+                # Even a heavy finger strays by micrometres; put it back on its path.
+                data.qpos[self._place] = here + (there - here) * (i / feet.steps)
+                data.qvel[self._speed] = (there - here) / dt
+                mujoco.mj_step(engine, data)
+                # The reaction on the finger, as its joints see it.
+                total -= data.qfrc_constraint[self._speed] / feet.steps
         mean: Array = total / steps
         return mean
+
+    def _fast(self, finger: float) -> bool:
+        """Return whether something slides fast, or by itself while the finger [m/s] stands."""
+        vx, vy, omega = self._body.twist(self._data)
+        speed = float(np.hypot(vx, vy) + abs(omega) * self._reach)
+        free = finger == 0.0 and not self._body.still(self._data)
+        return free or max(speed, finger) > _SLOW
 
     def look(self, near: float) -> Look:
         """Return the current state, theta within half a turn of `near` [rad]."""

@@ -7,12 +7,17 @@ MuJoCo relaxes contact: the normal force of a contact is
 with depth r, approach speed w_n, sliding speed v_t and impedance d (Computation, "Constraint
 model"; the last term is due to the relaxed cone). So a contact that slides faster carries more
 load, with the default d = 0.9 up to all of it: this is why MuJoCo "loads the rim" of a turning
-object. Coulomb's law remains when D mu b_t |v_t| is small compared with the load. Hence:
+object. Coulomb's law remains when D mu b_t |v_t| is small compared with the load. And an object
+that comes to rest is braked by no more than b_t |v_t|, so that b_t must not be small. Hence:
 
-- a small impedance d, such that D of all feet together is `_SHARE` times the object's mass;
-- stiffness and damping at the limit of the time step, so that the object sinks in by 0.1 mm;
-- `solreffriction`, a damping b_t of friction alone, as small as stiction allows;
-- a large `impratio`: full friction from about 1 mm/s.
+- a small impedance d, such that D of all feet together is `share` times the object's mass;
+- stiffness and damping at the limit of the time step, so that the object sinks in by 0.03 mm;
+- `solreffriction`, a damping b_t of friction alone;
+- a large `impratio`: a steady push meets full friction from about 1 mm/s.
+
+At 0.5 m/s and with friction of 0.3, two milliseconds per step would let a load depend on speed by
+three quarters. `FAST` contacts, with a quarter of the time step, are as stiff with a sixteenth of
+the share: what slides fast, or comes to rest by itself, is computed with them.
 
 A cell touches the table with a foot whose corners are the cell's four Gauss points, which
 integrates friction over its square; with corners at those of the square itself, rotation would be
@@ -25,6 +30,9 @@ on a root that moves in the plane: it carries its own weight, and nothing ever t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import mujoco
 import numpy as np
 
 from pushwise.errors import PushwiseError
@@ -34,7 +42,7 @@ from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["FLOOR", "TIME_STEP", "object_scene", "table_frame"]
+__all__ = ["FAST", "FLOOR", "STEADY", "TIME_STEP", "Feet", "object_scene", "table_frame"]
 
 TIME_STEP = 0.002
 """[s]"""
@@ -42,10 +50,7 @@ FLOOR = -0.7
 """Height of the floor, the table's top being 0 [m]."""
 
 _IMPRATIO = 1e4
-_SHARE = 1.0
-_STIFFNESS = 1.2 / TIME_STEP**2  # 1/s^2
-_DAMPING = 1.2 / TIME_STEP  # 1/s
-_FRICTION_DAMPING = 50.0  # 1/s
+_FRICTION_DAMPING = 50.0  # 1/s; of steady contacts
 _FINGER_IMPEDANCE = 0.1
 _FINGER_STIFFNESS = 0.4 / TIME_STEP**2
 _FINGER_DAMPING = 0.8 / TIME_STEP
@@ -59,6 +64,50 @@ _RAIL = 0.001  # m; radius of the rails along the outline
 _ROOT = 1e-4  # with own weight: mass of the root relative to that of the object
 _DROP = 0.002  # m; with own weight: how far a cell sinks beyond the table's edge
 _TABLE = 0.02  # m; half the thickness of the table's top
+
+
+@dataclass(frozen=True)
+class Feet:
+    """How softly the object's feet meet the table.
+
+    Attributes:
+        steps: Steps per `TIME_STEP`.
+        share: D of all feet together, relative to the object's mass.
+        friction_damping: b_t [1/s].
+
+    """
+
+    steps: int
+    share: float
+    friction_damping: float
+
+    def impose(self, engine: mujoco.MjModel, n_cells: int, *, own_weight: bool) -> None:
+        """Set the contacts of feet and cells with the table, which are a scene's first pairs."""
+        ours = slice(0, 2 * n_cells)
+        d, (stiffness, damping, friction_damping) = self._softness(n_cells, own_weight)
+        engine.pair_solimp[ours, :2] = d
+        engine.pair_solref[ours] = stiffness, damping
+        engine.pair_solreffriction[ours] = -1.0, friction_damping
+
+    def attributes(self, n_cells: int, *, own_weight: bool) -> str:
+        """Return the same as attributes of MJCF."""
+        d, (stiffness, damping, friction_damping) = self._softness(n_cells, own_weight)
+        return _attributes(d, stiffness, damping, friction_damping)
+
+    def _softness(self, n_cells: int, own_weight: bool) -> tuple[float, tuple[float, float, float]]:
+        """Return impedance and, as MuJoCo wants them, stiffness and the two dampings."""
+        # d / (1 - d) = share / number of contacts. A separate cell has four, and counts with a
+        # third of its mass in MuJoCo, because it moves freely in one direction of three.
+        contacts = 12 if own_weight else 4 * n_cells
+        rate = 1.2 * self.steps / TIME_STEP
+        d = self.share / (contacts + self.share)
+        return d, (-d * rate * self.steps / TIME_STEP, -d * rate, -d * self.friction_damping)
+
+
+STEADY = Feet(steps=1, share=1.0, friction_damping=_FRICTION_DAMPING)
+"""For slow pushes."""
+FAST = Feet(steps=4, share=1.0 / 16.0, friction_damping=2.0 * _FRICTION_DAMPING)
+"""For what slides fast, or freely."""
 
 
 def object_scene(
@@ -202,10 +251,7 @@ def _inner_corners(outline: Array) -> Array:
 
 def _table_pairs(model: ObjectModel, own_weight: bool) -> list[str]:
     """Return the contacts of feet and cells with the table, each with its own friction."""
-    # d / (1 - d) = share / number of contacts. A separate cell has four, and counts with a third
-    # of its mass in MuJoCo, because it moves freely in one direction of three.
-    contacts = 12 if own_weight else 4 * model.grid.n_cells
-    soft = _softness(_SHARE / (contacts + _SHARE), _STIFFNESS, _DAMPING)
+    soft = STEADY.attributes(model.grid.n_cells, own_weight=own_weight)
     return [
         f'<pair geom1="table" geom2="{part}{i}" condim="3" friction="{mu} {mu}" {soft}/>'
         for i, mu in enumerate(model.friction.tolist())
@@ -216,19 +262,18 @@ def _table_pairs(model: ObjectModel, own_weight: bool) -> list[str]:
 def _finger_pair(rail: int, finger: Finger) -> str:
     """Return the contact of the finger with a rail."""
     mu = finger.friction
-    soft = _softness(_FINGER_IMPEDANCE, _FINGER_STIFFNESS, _FINGER_DAMPING)
+    d = _FINGER_IMPEDANCE
+    soft = _attributes(d, -d * _FINGER_STIFFNESS, -d * _FINGER_DAMPING, -d * _FRICTION_DAMPING)
     return f'<pair geom1="finger" geom2="rail{rail}" condim="3" friction="{mu} {mu}" {soft}/>'
 
 
-def _softness(impedance: float, stiffness: float, damping: float) -> str:
-    """Return the attributes of a contact with constant impedance.
+def _attributes(d: float, stiffness: float, damping: float, friction_damping: float) -> str:
+    """Return the attributes of a contact with constant impedance d.
 
     MuJoCo divides the stiffness by the impedance twice and multiplies it once, and divides the
-    damping once. This is undone here, so that `stiffness` [1/s^2] and `damping` [1/s] are those
-    that act.
+    damping once: all three are multiplied by -d beforehand, so that those act which are meant.
     """
-    d = impedance
     return (
-        f'solimp="{d} {d} 0.001" solref="{-stiffness * d} {-damping * d}" '
-        f'solreffriction="-1 {-_FRICTION_DAMPING * d}"'
+        f'solimp="{d} {d} 0.001" solref="{stiffness} {damping}" '
+        f'solreffriction="-1 {friction_damping}"'
     )
