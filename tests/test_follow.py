@@ -11,7 +11,8 @@ from pushwise.errors import PushwiseError, SimulationError
 from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
 from pushwise.records.record import Noise, PushRecord
-from pushwise.sliding.follow import End, follow
+from pushwise.sliding.follow import follow
+from pushwise.sliding.moved import End
 from pushwise.worlds.world import Observation
 
 HAMMER = pw.objects.load("hammer")

@@ -19,7 +19,8 @@ from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
 from pushwise.sliding import run_folder
 from pushwise.sliding import slide as pregrasp
-from pushwise.sliding.follow import End, follow
+from pushwise.sliding.follow import follow
+from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_phase, write_phase

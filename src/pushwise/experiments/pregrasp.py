@@ -34,7 +34,7 @@ from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
-from pushwise.sliding.follow import End
+from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.slide import safest, slide

@@ -26,7 +26,7 @@ from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal, choose_goal
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.stability import Balance
-from pushwise.sliding.follow import End
+from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.slide import slide
 from pushwise.worlds.random_scene import random_world

@@ -15,7 +15,8 @@ from pushwise.records.record import Noise
 from pushwise.sliding.control_options import ControlOptions
 from pushwise.sliding.controller import PushController
 from pushwise.sliding.drive import drive
-from pushwise.sliding.follow import End, Followed, follow
+from pushwise.sliding.follow import Followed, follow
+from pushwise.sliding.moved import End
 from pushwise.worlds.world import StreamingWorld, World
 
 __all__ = ["bring"]

@@ -15,7 +15,7 @@ from pushwise.physics.push import Push
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.sliding.controller import Doing, PushController
-from pushwise.sliding.follow import End
+from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
 from pushwise.worlds.world import StreamingWorld
 
@@ -25,21 +25,9 @@ _SAMPLES = 5  # a shorter push is not recorded
 
 
 @dataclass(frozen=True, eq=False)
-class Driven:
-    """The result of `drive`."""
+class Driven(Moved):
+    """The result of `drive`; there is one record per contact."""
 
-    end: End
-    """How it ended, as a readable clause."""
-    detail: str
-    """The error message of the controller or the world that ended it; otherwise empty."""
-    goal: Array
-    """The goal [m, m, rad], shape (3,)."""
-    pose: Array
-    """Last estimated pose of the object [m, m, rad], shape (3,)."""
-    error: float
-    """Mean distance of its cells from the goal there [m]."""
-    records: tuple[PushRecord, ...]
-    """What was seen while the finger pushed, one record per contact."""
     poses: Array
     """All poses observed [m, m, rad], shape (steps, 3)."""
     contacts: int
@@ -50,11 +38,6 @@ class Driven:
     """Processor time of the steps that did not search for a contact [s]."""
     search_seconds: Array
     """Processor time of those that did [s]."""
-
-    @property
-    def reached(self) -> bool:
-        """Whether the goal is reached."""
-        return self.end is End.REACHED
 
 
 def drive(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +27,11 @@ from pushwise.planning.plan import Plan, plan
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["LONGEST_PLAN", "End", "Followed", "follow", "make_push"]
+__all__ = ["LONGEST_PLAN", "Followed", "follow", "make_push"]
 
 LONGEST_PLAN = 60
 """Pushes that a plan may have; only the first is made, and the next plan may be shorter."""
@@ -44,45 +44,14 @@ _RETREAT = 0.003  # m by which the finger starts further back when it would touc
 _RETREATS = 3
 
 
-class End(StrEnum):
-    """How it ended."""
-
-    REACHED = "the goal is reached"
-    FELL = "the object fell off the table"
-    BLOCKED = "the object does not move when it is pushed"
-    LOST = "the object is not where it was seen"
-    REFUSED = "the world refused the next push"
-    NO_PROGRESS = "the object does not get nearer"
-    OUT_OF_REACH = "no pushes lead to the goal from where the object is"
-    OUT_OF_PUSHES = "all pushes are spent"
-    OUT_OF_TIME = "the time is up"
-
-
 @dataclass(frozen=True, eq=False)
-class Followed:
+class Followed(Moved):
     """The result of `follow`."""
 
-    end: End
-    """How it ended, as a readable clause."""
-    detail: str
-    """The error message of the planner or the world that ended it; otherwise empty."""
-    goal: Array
-    """The goal [m, m, rad], shape (3,)."""
-    pose: Array
-    """Last observed pose of the object [m, m, rad], shape (3,)."""
-    error: float
-    """Mean distance of its cells from the goal there [m]; after a fall, before the last push."""
-    records: tuple[PushRecord, ...]
-    """The pushes made."""
     belief: Belief
     """What is believed about the object in the end."""
     simulations: int
     """Number of pushes simulated in planning."""
-
-    @property
-    def reached(self) -> bool:
-        """Whether the goal is reached."""
-        return self.end is End.REACHED
 
 
 def follow(

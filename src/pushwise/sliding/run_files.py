@@ -23,7 +23,8 @@ from pushwise.planning.plan import Plan
 from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.sliding.follow import End, Followed
+from pushwise.sliding.follow import Followed
+from pushwise.sliding.moved import End
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation

@@ -34,7 +34,8 @@ from pushwise.shape.scan_options import ScanOptions
 from pushwise.sliding.bring import bring
 from pushwise.sliding.explore import Unexplored, explore
 from pushwise.sliding.explore_safely import explore_until_safe
-from pushwise.sliding.follow import LONGEST_PLAN, End, Followed
+from pushwise.sliding.follow import LONGEST_PLAN, Followed
+from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.typing import Array
