@@ -289,16 +289,16 @@ class _MuJoCoEngine:
             places[:] = PARKED
         total = np.zeros(2)
         for here, there in pairwise(places):
-            feet = FAST if self._fast(float(np.hypot(*(there - here))) / dt) else STEADY
-            feet.impose(engine, self._n_cells, own_weight=isinstance(self._body, _PlanarCells))
-            engine.opt.timestep = dt / feet.steps
-            for i in range(feet.steps):
+            soft = FAST if self._fast(float(np.hypot(*(there - here))) / dt) else STEADY
+            soft.impose(engine, self._n_cells, own_weight=isinstance(self._body, _PlanarCells))
+            engine.opt.timestep = dt / soft.steps
+            for i in range(soft.steps):
                 # Even a heavy finger strays by micrometres; put it back on its path.
-                data.qpos[self._place] = here + (there - here) * (i / feet.steps)
+                data.qpos[self._place] = here + (there - here) * (i / soft.steps)
                 data.qvel[self._speed] = (there - here) / dt
                 mujoco.mj_step(engine, data)
                 # The reaction on the finger, as its joints see it.
-                total -= data.qfrc_constraint[self._speed] / feet.steps
+                total -= data.qfrc_constraint[self._speed] / soft.steps
         mean: Array = total / steps
         return mean
 

@@ -42,7 +42,7 @@ from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["FAST", "FLOOR", "STEADY", "TIME_STEP", "Feet", "object_scene", "table_frame"]
+__all__ = ["FAST", "FLOOR", "STEADY", "TIME_STEP", "Softness", "object_scene", "table_frame"]
 
 TIME_STEP = 0.002
 """[s]"""
@@ -67,7 +67,7 @@ _TABLE = 0.02  # m; half the thickness of the table's top
 
 
 @dataclass(frozen=True)
-class Feet:
+class Softness:
     """How softly the object's feet meet the table.
 
     Attributes:
@@ -104,9 +104,9 @@ class Feet:
         return d, (-d * rate * self.steps / TIME_STEP, -d * rate, -d * self.friction_damping)
 
 
-STEADY = Feet(steps=1, share=1.0, friction_damping=_FRICTION_DAMPING)
+STEADY = Softness(steps=1, share=1.0, friction_damping=_FRICTION_DAMPING)
 """For slow pushes."""
-FAST = Feet(steps=4, share=1.0 / 16.0, friction_damping=2.0 * _FRICTION_DAMPING)
+FAST = Softness(steps=4, share=1.0 / 16.0, friction_damping=2.0 * _FRICTION_DAMPING)
 """For what slides fast, or freely."""
 
 
