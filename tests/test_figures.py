@@ -65,11 +65,11 @@ def test_maps_show_three_quantities_and_the_centre_of_mass() -> None:
     expected = [
         ("% of the whole", "viridis", 1e2 * mass / mass.sum()),
         ("% of the whole", "viridis", 1e2 * load / load.sum()),
-        ("%", "Purples", 1e2 * np.expm1(found.posterior.log_load_std)),
+        ("%", "magma", 1e2 * (1.0 - found.posterior.load_known)),
     ]
     maps = figure.axes[:3]
     titles = [axes.get_title(loc="left") for axes in maps]
-    assert titles == ["Mass", "Friction load", "Uncertainty of the load"]
+    assert titles == ["Mass", "Friction load", "Remaining uncertainty of the load"]
     ring = ellipse(found.model.centre_of_mass, found.posterior.centre_of_mass_covariance)
     for at, (unit, scheme, values) in enumerate(expected):
         cells = cells_of(figure, at)

@@ -358,4 +358,4 @@ def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not done.success
     assert done.followed is not None
     assert len(done.followed.records) == 3
-    assert done.verdict.startswith("Not there: after 3 pushes no pushes lead to the goal")
+    assert done.verdict.startswith("Goal not reached after 3 pushes: no safe pushes")

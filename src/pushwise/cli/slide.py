@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pushwise.identification.prior import Prior
+    from pushwise.physics.model import ObjectModel
     from pushwise.sliding.outcome import Outcome
 
 __all__ = ["SlideCommand", "slide"]
@@ -130,7 +133,7 @@ def slide(asked: SlideCommand) -> None:
     Example: pushwise slide hammer -o hammer-run
     """
     from pushwise.cli.polygon_files import table_of
-    from pushwise.show.status_line import Sliding, summary
+    from pushwise.show.status_line import Sliding, next_steps, summary
     from pushwise.sliding.run_folder import RunFolder, facts
     from pushwise.sliding.slide import slide as run
     from pushwise.worlds.mujoco import MuJoCo
@@ -163,17 +166,25 @@ def slide(asked: SlideCommand) -> None:
                 "to resume."
             ) from None
         line.say("writing the report")
-        _write_rest(outcome, folder, Path(what).stem)
+        _write_rest(outcome, folder, Path(what).stem, place.truth)
     moved = [] if others is None else others.bystanders_moved().tolist()
     if asked.json:
         said = {} if others is None else {"others_moved": moved}
-        typer.echo(dumps({"folder": str(folder), **facts(outcome), **said}))
+        true = {"true_centre_of_mass": place.truth.centre_of_mass.tolist()}
+        typer.echo(dumps({"folder": str(folder), **facts(outcome), **true, **said}))
+        if not outcome.success:
+            raise PushwiseError(outcome.verdict)
+        return
+    typer.echo(summary(outcome, place.truth))
+    if moved:
+        typer.echo(f"other objects moved by {', '.join(f'{1e3 * m:.1f}' for m in moved)} mm")
+    if outcome.success:
+        typer.echo(outcome.verdict)
     else:
-        typer.echo(summary(outcome, folder))
-        if moved:
-            typer.echo(f"other objects moved by {', '.join(f'{1e3 * m:.1f}' for m in moved)} mm")
+        typer.echo(f"pushwise: {outcome.verdict}", err=True)
+    typer.echo(next_steps(outcome, folder))
     if not outcome.success:
-        raise PushwiseError(outcome.verdict)
+        raise typer.Exit(1)
 
 
 def _number_of(words: str) -> int | Literal["auto"]:
@@ -209,11 +220,13 @@ def _content(what: str) -> dict[str, str]:
     return {"sha256": sha256(content).hexdigest()}
 
 
-def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
+def _write_rest(outcome: Outcome, folder: Path, name: str, truth: ObjectModel) -> None:
     """Write what follows from the outcome: report, pictures, models for other simulators."""
     from pushwise.export import write
+    from pushwise.model_files import save
     from pushwise.show.figures import plot_maps, plot_plan
-    from pushwise.show.report import write_report
+    from pushwise.show.report import RunSource, write_report
+    from pushwise.sliding.run_folder import files_of
 
     if outcome.belief is not None:
         for suffix in ("xml", "urdf", "sdf"):
@@ -224,4 +237,7 @@ def _write_rest(outcome: Outcome, folder: Path, name: str) -> None:
         blocks = outcome.options.obstacles
         picture = folder / "plan.png"
         plot_plan(outcome.plan, outcome.grid, outcome.table, picture, obstacles=blocks)
-    write_report(outcome, folder / "report.html", name=name)
+    save(truth, folder / "truth.json")
+    command = shlex.join(["pushwise", *sys.argv[1:]])
+    source = RunSource(name, truth, command, files_of(folder))
+    write_report(outcome, folder / "report.html", source)

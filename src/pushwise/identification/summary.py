@@ -110,7 +110,8 @@ def _setup(posterior: Posterior) -> list[str]:
 
 def _centre(posterior: Posterior) -> str:
     error = centre_error(posterior.centre_of_mass_covariance)
-    x, y = 1e3 * posterior.problem.model(posterior.refined.u).centre_of_mass
+    centre = posterior.problem.model(posterior.refined.u).centre_of_mass
+    x, y = np.round(1e3 * centre, 1) + 0.0  # no minus before a zero
     place = f"({x:.1f}, {y:.1f}) mm, standard error {error}"
     rough = error.along > COARSE * float(np.ptp(posterior.problem.grid.outline, axis=0).max())
     if posterior.problem.prior.centre is not None and not rough:

@@ -27,9 +27,12 @@ __all__ = [
     "cell_corners",
     "colours",
     "compared",
+    "duration",
     "ellipse",
     "finger_path",
     "gradient",
+    "millimetres",
+    "point",
     "probability",
     "quantities",
 ]
@@ -44,6 +47,8 @@ class Compared:
 
     record: PushRecord
     """What was observed."""
+    grid: CellGrid
+    """The cells of the object."""
     path: Trajectory
     """What the model predicts."""
     apart: float
@@ -68,7 +73,8 @@ def compared(
     path = simulate(model, record.push, start.pose, twist=record.twist, finger=finger, table=table)
     seen, said = record.pose[-1], path.pose_at(record.t[-1])
     turned = np.remainder(said[2] - seen[2] + np.pi, 2.0 * np.pi) - np.pi
-    return Compared(record, path, mean_cell_error(model.grid, said, seen), abs(float(turned)))
+    apart = mean_cell_error(model.grid, said, seen)
+    return Compared(record, model.grid, path, apart, abs(float(turned)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +101,8 @@ def quantities(belief: Belief) -> dict[str, Quantity]:
     """Return what is believed about the cells, by short names.
 
     Where the total mass is not known, masses and loads are shares of the whole: grams would be the
-    prior's. There is an uncertainty only where there is a posterior.
+    prior's. There is an uncertainty only where there is a posterior: that of each cell's share of
+    the load, as a percentage of what it was before the first push.
     """
     model = belief.model
     mass, load = model.mass, model.friction * model.mass * GRAVITY
@@ -112,8 +119,8 @@ def quantities(belief: Belief) -> dict[str, Quantity]:
         "load": loads,
     }
     if belief.posterior is not None:
-        doubt = 1e2 * np.expm1(belief.posterior.log_load_std)
-        shown["uncertainty"] = Quantity("Uncertainty of the load", doubt, "%", "Purples")
+        left = 1e2 * (1.0 - belief.posterior.load_known)
+        shown["uncertainty"] = Quantity("Remaining uncertainty of the load", left, "%", "magma")
     return shown
 
 
@@ -124,12 +131,12 @@ def cell_corners(grid: CellGrid) -> Array:
     return corners
 
 
-def colours(values: Array, scheme: str) -> list[str]:
-    """Return a colour per value (n,), zero or more, from zero to the largest."""
+def colours(values: Array, scheme: str, top: float | None = None) -> list[str]:
+    """Return a colour per value (n,), zero or more, from zero to `top`, by default the largest."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    top = float(values.max())
+    top = float(values.max()) if top is None else top
     share = values / top if top > 0.0 else np.zeros_like(values)
     return [to_hex(colour) for colour in colormaps[scheme](share)]
 
@@ -177,3 +184,19 @@ def probability(value: float) -> str:
     if value < 1e-3:
         return "below 0.1 %"
     return f"{100.0 * value:.2g} %" if value < 0.095 else f"{100.0 * value:.0f} %"
+
+
+def millimetres(metres: float) -> str:
+    """Return a length, such as how far an object is from its goal, in millimetres."""
+    return f"{round(1e3 * metres, 1) + 0.0:.1f} mm"
+
+
+def point(place: Array) -> str:
+    """Return a point (2,) [m], such as a centre of mass, in millimetres."""
+    x, y = (round(1e3 * value, 1) + 0.0 for value in place.tolist())  # + 0.0: no minus zero
+    return f"({x:.1f}, {y:.1f}) mm"
+
+
+def duration(seconds: float) -> str:
+    """Return how long something took."""
+    return f"{seconds:.1f} s"

@@ -2,147 +2,174 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from markupsafe import Markup
 
 from pushwise.checks import counted
 from pushwise.geometry.polygon import placed
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Push
 from pushwise.planning.goals import Goal
-from pushwise.planning.plan import Plan
 from pushwise.planning.stability import Stability
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.show.html import SvgDrawing
-from pushwise.show.quantities import Compared, cell_corners, colours, ellipse, finger_path
-from pushwise.typing import Array, Flags
+from pushwise.show.quantities import Compared, colours, ellipse, finger_path
+from pushwise.show.svg import CellColours, SvgDrawing
+from pushwise.sliding.outcome import Outcome
+from pushwise.typing import Array
 from pushwise.worlds.world import Observation
 
 __all__ = ["balance", "cell_map", "footprint", "pair", "seen", "way"]
 
 
-_MOST_POINTS = 2500  # of a point cloud; more would overlap
-_CROSS = 0.03  # of the object's length: an arm of the mark of a centre of mass
+_MOST_POINTS = 1200  # of a point cloud; more would overlap
+_CROSS = 0.035  # of the object's length: an arm of the mark of a centre of mass
+_BADGE = 0.02  # of the picture's size: the radius of a push's number
+_MOST_NUMBERED = 12  # pushes on the path; more would hide each other
+_ORIGIN = np.zeros(3)
 
 
-def seen(look: Observation, grid: CellGrid) -> str:
+def seen(look: Observation, grid: CellGrid) -> Markup:
     """Draw the point cloud and the cells, coloured by height."""
     drawing = SvgDrawing()
     some = np.random.default_rng(0).permutation(len(look.points))[:_MOST_POINTS]
-    corners = placed(cell_corners(grid).reshape(-1, 2), look.pose).reshape(-1, 4, 2)
-    drawing.squares(corners, colours(grid.heights, "viridis"))
+    tall = CellColours(colours(grid.heights, "viridis"), 1e3 * grid.heights, "mm high")
+    drawing.cells(grid, tall, pose=look.pose)
     drawing.dots(look.points[some, :2], "cloud")
-    drawing.polygon(placed(grid.outline, look.pose), "outline")
+    drawing.outline(grid, look.pose, "outline")
     return drawing.svg(
         f"The object from above: {len(look.points)} measured points and the {grid.n_cells} square "
         "cells made from them, coloured by height."
     )
 
 
-def cell_map(
-    grid: CellGrid, values: Array, scheme: str, label: str, dotted: Flags | None = None
-) -> str:
-    """Draw the cells in the object's own frame, coloured by a quantity.
+def cell_map(grid: CellGrid, shown: CellColours, label: str, name: str = "outline") -> Markup:
+    """Draw the cells in the object's own frame.
 
     Args:
         grid: The cells.
-        values: The quantity, shape (n,).
-        scheme: Matplotlib's name of the colour map.
+        shown: Their colours and values.
         label: What it shows, for screen readers.
-        dotted: Which cells to mark with a dot, shape (n,).
+        name: The name of the grid's outline in the page.
 
     """
     drawing = SvgDrawing()
-    drawing.squares(cell_corners(grid), colours(values, scheme))
-    if dotted is not None and dotted.any():
-        drawing.dots(grid.centres[dotted], "unknown")
-    drawing.polygon(grid.outline, "outline")
-    return drawing.svg(label)
+    drawing.cells(grid, shown, name=name)
+    drawing.outline(grid, _ORIGIN, "outline", name)
+    return drawing.svg(label, bar=False)
 
 
-def footprint(model: ObjectModel, covariance: Array | None) -> str:
-    """Draw the centre of mass on the footprint, next to the centroid of the shape."""
+def footprint(model: ObjectModel, covariance: Array | None, truth: Array | None) -> Markup:
+    """Draw the centre of mass on the footprint, next to the centroid of the shape.
+
+    Args:
+        model: The model.
+        covariance: Covariance of its centre of mass [m^2], shape (2, 2); None if assumed.
+        truth: The true centre of mass [m], shape (2,); None if unknown.
+
+    """
     grid = model.grid
     arm = _CROSS * _length(grid)
     drawing = SvgDrawing()
-    drawing.polygon(grid.outline, "object")
-    drawing.disc(grid.centres.mean(axis=0), 0.4 * arm, "middle")
+    drawing.outline(grid, _ORIGIN, "object")
+    drawing.disc(grid.centres.mean(axis=0), 0.5 * arm, "middle")
     said = "The object's footprint with its centre of mass"
     if covariance is not None:
         drawing.polygon(ellipse(model.centre_of_mass, covariance), "ellipse")
         said += ", its 95 % confidence ellipse"
     drawing.cross(model.centre_of_mass, arm, "centre")
+    if truth is not None:
+        drawing.cross(truth, arm, "truth", diagonal=True)
+        said += ", the true centre of mass"
     return drawing.svg(f"{said}, and the centroid of its shape.")
 
 
-def pair(push: Compared, grid: CellGrid, number: int) -> tuple[str, str]:
+def pair(push: Compared, grid: CellGrid, name: str) -> tuple[Markup, Markup]:
     """Draw a push as observed and as predicted, in two pictures of the same frame."""
     record, path = push.record, push.path
-    said = path.pose_at(record.t[-1])
-    ends = [placed(grid.outline, pose) for pose in (record.pose[0], record.pose[-1], said)]
+    ends = [record.pose[0], record.pose[-1], path.pose_at(record.t[-1])]
     finger = [finger_path(record.push)] if isinstance(record.push, Push) else []
-    frame = np.vstack([*ends, *finger])
+    frame = np.vstack([*(placed(grid.outline, pose) for pose in ends), *finger])
     drawings = []
     for kind, end in (("observed", ends[1]), ("predicted", ends[2])):
         drawing = SvgDrawing(frame)
-        drawing.polygon(ends[0], "before")
-        drawing.polygon(end, f"after {kind}")
+        drawing.outline(grid, ends[0], "before")
+        drawing.outline(grid, end, f"after {kind}")
         if kind == "predicted":
-            drawing.polygon(ends[1], "observed-end")
+            drawing.outline(grid, ends[1], "observed-end")
         _finger(drawing, record)
         drawings.append(drawing)
     first, second = drawings
     return (
-        first.svg(f"Push {number} as observed: the object before and after.", small=True),
+        first.svg(f"{name} as observed: the object before and after.", small=True),
         second.svg(
-            f"Push {number} as the model predicts it, with the observed end as a thin line.",
+            f"{name} as the model predicts it, with the observed end as a thin line.",
             small=True,
         ),
     )
 
 
 def balance(
-    model: ObjectModel, table: Table, goal: Goal, rests: Stability, covariance: Array | None
-) -> str:
+    model: ObjectModel, outcome: Outcome, goal: Goal, rests: Stability, truth: Array | None
+) -> Markup:
     """Draw the object at its goal over the edge: its support polygon and its centre of mass."""
     outline = placed(model.grid.outline, goal.pose)
     low, high = outline.min(axis=0), outline.max(axis=0)
     room = 0.1 * float((high - low).max())
     drawing = SvgDrawing([low - room, high + room])
-    drawing.polygon(table.polygon, "table")
-    drawing.polygon(outline, "object")
+    drawing.polygon(outcome.table.polygon, "table")
+    drawing.outline(model.grid, goal.pose, "object")
     drawing.polygon(rests.polygon, "support")
+    arm = _CROSS * _length(model.grid)
     centre = placed(model.centre_of_mass[None], goal.pose)[0]
+    covariance = None if outcome.belief is None else outcome.belief.centre_covariance
     if covariance is not None:
         cos, sin = np.cos(goal.pose[2]), np.sin(goal.pose[2])
         turn = np.array([[cos, -sin], [sin, cos]])
         drawing.polygon(ellipse(centre, turn @ covariance @ turn.T), "ellipse")
-    drawing.cross(centre, _CROSS * _length(model.grid), "centre")
+    drawing.cross(centre, arm, "centre")
+    if truth is not None:
+        drawing.cross(placed(truth[None], goal.pose)[0], arm, "truth", diagonal=True)
     return drawing.svg(
         "The object at its goal, partly over the table's edge, with its support polygon and its "
         "centre of mass inside it."
     )
 
 
-def way(
-    grid: CellGrid, table: Table, plan: Plan, goal: Goal, records: tuple[PushRecord, ...]
-) -> str:
-    """Draw the planned path, the pushes made and the goal on the table."""
+def way(outcome: Outcome, goals: Sequence[Array]) -> Markup:
+    """Draw the planned path, the pushes made, numbered, and the goals (3,) on the table.
+
+    Of many pushes, only some are drawn with their number and the finger.
+    """
+    grid, plan = outcome.grid, outcome.plan
+    assert grid is not None and plan is not None
+    records = () if outcome.followed is None else outcome.followed.records
     last = records[-1].pose[-1] if records else plan.poses[0]
-    shown = [*plan.waypoints, last, *(record.pose[0] for record in records)]
+    shown = [*plan.waypoints, last, *goals, *(record.pose[0] for record in records)]
     frame = np.vstack([placed(grid.outline, pose) for pose in shown])
     drawing = SvgDrawing(frame)
-    drawing.polygon(table.polygon, "table")
-    for record in records:
-        drawing.polygon(placed(grid.outline, record.pose[0]), "passed")
-    drawing.polygon(placed(grid.outline, last), "after observed")
-    drawing.polygon(placed(grid.outline, goal.pose), "goal")
+    drawing.polygon(outcome.table.polygon, "table")
+    for obstacle in outcome.options.obstacles:
+        drawing.polygon(obstacle, "obstacle")
+    every = -(-len(records) // _MOST_NUMBERED)
+    drawn = {i + 1: record for i, record in enumerate(records) if i % every == 0}
+    for record in drawn.values():
+        drawing.outline(grid, record.pose[0], "passed")
+    drawing.outline(grid, last, "after observed")
+    for goal in goals[:-1]:
+        drawing.outline(grid, goal, "goal abandoned")
+    drawing.outline(grid, goals[-1], "goal")
     drawing.line(plan.waypoints[:, :2], "predicted")
     for point in plan.waypoints[:, :2]:
         drawing.disc(point, 0.004, "waypoint")
     for record in records:
-        drawing.line(record.pose[:, :2], "observed")
+        drawing.line(record.pose[:: max(1, len(record.pose) // 40), :2], "observed")
+    for number, record in drawn.items():
         _finger(drawing, record)
+        at = record.push.start if isinstance(record.push, Push) else record.pose[0, :2]
+        drawing.badge(at, _BADGE * drawing.size, str(number))
     return drawing.svg(
         f"The table from above: the planned path through {len(plan.waypoints)} poses, the "
         f"{counted(len(records), 'push', 'pushes')} made, and the final pose next to the goal."

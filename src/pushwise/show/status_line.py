@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.progress import Progress as RichProgress
-from rich.status import Status
-
-from pushwise.checks import counted
-from pushwise.compilation import working_clock
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,14 +26,22 @@ if TYPE_CHECKING:
     from pushwise.progress import Progress
     from pushwise.sliding.outcome import Outcome
 
-__all__ = ["Identifying", "PushBar", "Sliding", "StatusLine", "say_compiling", "summary"]
+__all__ = [
+    "Identifying",
+    "PushBar",
+    "Sliding",
+    "StatusLine",
+    "next_steps",
+    "say_compiling",
+    "summary",
+]
 
 _DOING = {
-    "look": "looking",
-    "explore": "pushing it a few times",
-    "identify": "learning its mass and friction",
-    "plan": "choosing a goal and a path",
-    "follow": "pushing it to the edge",
+    "look": "looking at the object",
+    "explore": "pushing to learn",
+    "identify": "learning mass and friction from the pushes",
+    "plan": "choosing a goal and planning the path",
+    "follow": "pushing to the goal",
     "grasp": "grasping",
 }
 
@@ -43,7 +54,7 @@ def say_compiling(news: Progress) -> None:
 class StatusLine:
     """Shows what Rich draws for as long as a `with` block runs, whatever ends it."""
 
-    def __init__(self, drawn: RichProgress | Status) -> None:
+    def __init__(self, drawn: RichProgress) -> None:
         """Prepare a line."""
         self._drawn = drawn
 
@@ -113,75 +124,83 @@ class Identifying(PushBar):
 
 
 class Sliding(StatusLine):
-    """The current phase of `slide` on stderr; `update` is its `progress`."""
+    """The phases of `slide` on stderr, the current one with a spinner; `update` is its `progress`.
+
+    All of it is wiped in the end: `summary` says what each phase found. Without a terminal, there
+    is a line when a phase begins.
+    """
 
     def __init__(self) -> None:
-        """Prepare a line."""
+        """Prepare the lines."""
         self._console = Console(stderr=True)
-        self._status = Status("", console=self._console)
-        super().__init__(self._status)
-        self._stage = ""
-        self._began = working_clock()
+        self._bar = RichProgress(
+            SpinnerColumn(finished_text="✓"),
+            TextColumn("{task.description}"),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        super().__init__(self._bar)
+        self._stage = self._words = ""
+        self._task: TaskID | None = None
 
     def update(self, news: Progress) -> None:
-        """Show what a phase is doing; a phase that is over stays as a line."""
-        if news.stage != self._stage:
-            self._finish()
-            self._stage, self._began = news.stage, working_clock()
+        """Show what a phase is doing."""
         doing = _DOING.get(news.stage, news.stage)
-        self._status.update(f"{doing}{': ' if news.text else ''}{news.text}")
+        if news.stage != self._stage:
+            self._stage = news.stage
+            self._begin(doing)
+        words = doing
+        if news.done is not None:
+            # The news is that a push has been made; the next one is under way.
+            most = "" if news.total is None else f" of at most {news.total}"
+            words += f": push {news.done + 1}{most}"
+        if news.stage == "follow" and news.text:
+            words += f", {news.text}"
+        self._say(words)
 
     def say(self, words: str) -> None:
         """Show something after the last phase."""
-        self._finish()
-        self._stage = ""
-        self._status.update(words)
+        self._begin(words)
 
-    def _finish(self) -> None:
-        """Leave a line about the phase that is over."""
-        if self._stage in _DOING:
-            seconds = working_clock() - self._began
-            self._console.print(f"{_DOING[self._stage]}: {seconds:.1f} s", highlight=False)
+    def _begin(self, words: str) -> None:
+        """Tick off what was being done, and begin another line."""
+        if self._task is not None:
+            self._say(self._words)
+            self._bar.update(self._task, total=1, completed=1)
+        self._words = words
+        self._task = self._bar.add_task(words, total=None)
+        if self._bar.disable:
+            self._console.print(words, highlight=False)
 
-
-def summary(outcome: Outcome, folder: Path) -> str:
-    """Return the outcome of a run of `slide`, one line per phase."""
-    lines = [
-        f"{phase:<9}{outcome.seconds[phase]:6.1f} s  {words}"
-        for phase in _DOING
-        if phase in outcome.seconds and (words := _words(outcome, phase))
-    ]
-    return "\n".join([*lines, outcome.verdict, f"All results are in {folder}."])
+    def _say(self, words: str) -> None:
+        """Show words in the current line."""
+        assert self._task is not None
+        self._bar.update(self._task, description=words)
 
 
-def _words(outcome: Outcome, phase: str) -> str:
-    """Return what a phase found; nothing when it was not reached."""
-    import numpy as np
+def summary(outcome: Outcome, truth: ObjectModel | None = None) -> str:
+    """Return what each phase of a run of `slide` found, and how long it took."""
+    from pushwise.show.quantities import duration
+    from pushwise.show.run_summary import phase_results, total_time
 
-    from pushwise.identification.belief import centre_error
-    from pushwise.show.quantities import probability
+    lines = []
+    for phase, found in phase_results(outcome, truth).items():
+        first, *more = found
+        seconds = duration(outcome.seconds[phase]) if phase in outcome.seconds else ""
+        lines.append(f"{phase:<9}{seconds:>8}  {first}")
+        lines += [f"{'':<19}{each}" for each in more]
+    return "\n".join([*lines, f"{'total':<9}{total_time(outcome):>8}"])
 
-    grid, found, goal, plan = outcome.grid, outcome.found, outcome.goal, outcome.plan
-    followed, grasp = outcome.followed, outcome.grasp
-    if phase == "look" and grid is not None:
-        length, width = 1e3 * np.ptp(grid.outline, axis=0)
-        return f"{length:.0f} x {width:.0f} mm, {grid.n_cells} cells"
-    if phase == "explore":
-        return counted(len(outcome.records), "push", "pushes")
-    if phase == "identify" and found is not None:
-        error = centre_error(found.posterior.centre_of_mass_covariance)
-        return f"standard error of the centre of mass {error}"
-    if phase == "identify" and outcome.belief is not None:
-        return "nothing learned: mass and friction assumed to be uniform"
-    if phase == "plan" and goal is not None and plan is not None:
-        fall = outcome.fall_probability
-        risk = "unknown" if fall is None else probability(fall)
-        pushes = counted(len(plan.pushes), "push", "pushes")
-        return f"{1e3 * goal.overhang:.0f} mm over the edge, fall risk {risk}; {pushes} planned"
-    if phase == "follow" and followed is not None:
-        pushes = counted(len(followed.records), "push", "pushes")
-        where = "another goal, chosen on the way" if outcome.other_goal else "the goal"
-        return f"{pushes}, {1e3 * followed.error:.0f} mm from {where}"
-    if phase == "grasp" and grasp is not None:
-        return f"lifted by {1e3 * grasp.raised:.0f} mm" if grasp.held else "slipped out"
-    return ""
+
+def next_steps(outcome: Outcome, folder: Path) -> str:
+    """Return what to try after a failure, and what to open."""
+    from pushwise.show.advice import advice
+
+    lines = []
+    if (said := advice(outcome)) is not None:
+        lines.append(said.nearest)
+        lines += [said.detail] if said.detail else []
+        lines += ["Try next:", *(f"  - {each}" for each in said.tries)]
+    lines.append(f"Open {folder / 'report.html'} in a browser, or run: pushwise view {folder}")
+    return "\n".join(lines)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -74,8 +75,13 @@ def explore_until_safe(
 
     """
     seed = options.plan.seed
+
+    def report(news: Progress) -> None:
+        if progress is not None:
+            progress(replace(news, total=_MOST))
+
     start = explore(
-        world, scene, pose, pushes=_FIRST, seed=seed, made=made[:_FIRST], progress=progress
+        world, scene, pose, pushes=_FIRST, seed=seed, made=made[:_FIRST], progress=report
     )
     records = [*start, *made[_FIRST:]]
     while True:
@@ -100,9 +106,7 @@ def explore_until_safe(
                 f"the object fell off the table during exploration, by push {len(records)}."
             )
         records.append(record)
-        if progress is not None:
-            text = f"push {len(records)}"
-            progress(Progress("explore", text, len(records), _MOST, record))
+        report(Progress("explore", f"push {len(records)}", len(records), result=record))
 
 
 def _certain(belief: Belief) -> Belief:

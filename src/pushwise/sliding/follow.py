@@ -23,7 +23,7 @@ from pushwise.identification.posterior import Posterior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger, Push
 from pushwise.planning.options import PlanOptions
-from pushwise.planning.plan import Plan, plan
+from pushwise.planning.plan import plan
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
@@ -31,7 +31,14 @@ from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["LONGEST_PLAN", "Followed", "follow", "make_push"]
+__all__ = [
+    "LONGEST_PLAN",
+    "AbandonedGoal",
+    "Followed",
+    "follow",
+    "is_surprising",
+    "make_push",
+]
 
 LONGEST_PLAN = 60
 """Pushes that a plan may have; only the first is made, and the next plan may be shorter."""
@@ -45,6 +52,18 @@ _RETREATS = 3
 
 
 @dataclass(frozen=True, eq=False)
+class AbandonedGoal:
+    """A goal that was given up on the way."""
+
+    pose: Array
+    """The goal [m, m, rad], shape (3,)."""
+    pushes: int
+    """Number of pushes made before it was given up."""
+    reason: str
+    """Why, as a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
 class Followed(Moved):
     """The result of `follow`."""
 
@@ -52,6 +71,8 @@ class Followed(Moved):
     """What is believed about the object in the end."""
     simulations: int
     """Number of pushes simulated in planning."""
+    abandoned: tuple[AbandonedGoal, ...] = ()
+    """The goals that `slide` gave up before `goal`, in order."""
 
 
 def follow(
@@ -135,7 +156,9 @@ def follow(
             return ended(End.BLOCKED)
         if len(errors) > _PATIENCE and min(errors[-_PATIENCE:]) > min(errors[:-_PATIENCE]) - 1e-3:
             return ended(End.NO_PROGRESS)
-        if belief.posterior is not None and _surprising(planned, record, pose, grid):
+        if belief.posterior is not None and is_surprising(
+            grid, pose, planned.poses[1], planned.pose_std[0], record.noise
+        ):
             try:
                 belief = _identified_again(belief.posterior, records)
             except PushwiseError as error:
@@ -163,16 +186,26 @@ def make_push(world: World, push: Push) -> PushRecord:
     raise last
 
 
-def _surprising(planned: Plan, record: PushRecord, pose: Array, grid: CellGrid) -> bool:
-    """Return whether a push ended outside the prediction interval of the model."""
-    expected = planned.poses[1]
+def is_surprising(
+    grid: CellGrid, pose: Array, expected: Array, std: Array, noise: Noise | None
+) -> bool:
+    """Return whether a push ended outside the prediction interval of the model.
+
+    Args:
+        grid: The object's cells.
+        pose: Where it ended [m, m, rad], shape (3,).
+        expected: Where the model predicted it to end, shape (3,).
+        std: Standard deviation of that prediction, shape (3,).
+        noise: Noise of the measured poses; None if unknown.
+
+    """
     off = np.abs(pose - expected)
     off[2] = abs(np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi)
-    noise = record.noise or Noise()
+    noise = noise or Noise()
     # The pose was measured before and after the push.
     measured = np.sqrt(2.0) * np.array([noise.position, noise.position, noise.angle])
     far = cell_distance(grid, pose, expected) > _SMALL
-    return bool(far and np.any(off > _SURPRISE * np.hypot(planned.pose_std[0], measured)))
+    return bool(far and np.any(off > _SURPRISE * np.hypot(std, measured)))
 
 
 def _identified_again(posterior: Posterior, records: list[PushRecord]) -> Belief:

@@ -16,13 +16,13 @@ class End(StrEnum):
 
     REACHED = "the goal is reached"
     FELL = "the object fell off the table"
-    BLOCKED = "the object does not move when it is pushed"
+    BLOCKED = "the object does not move when pushed"
     LOST = "the object is not where it was seen"
     REFUSED = "the world refused the next push"
-    NO_PROGRESS = "the object does not get nearer"
-    OUT_OF_REACH = "no pushes lead to the goal from where the object is"
-    OUT_OF_PUSHES = "all pushes are spent"
-    OUT_OF_TIME = "the time is up"
+    NO_PROGRESS = "the last pushes brought it no nearer"
+    OUT_OF_REACH = "no safe pushes to the goal were found"
+    OUT_OF_PUSHES = "no more pushes were allowed"
+    OUT_OF_TIME = "the time limit was reached"
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from pushwise.planning.plan import Plan
 from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
-from pushwise.sliding.follow import Followed
+from pushwise.sliding.follow import AbandonedGoal, Followed
 from pushwise.sliding.moved import End
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.worlds.gripper import Grasp
@@ -168,6 +168,7 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
         "pose": found.pose.tolist(),
         "error": found.error,
         "simulations": found.simulations,
+        "abandoned": [{**vars(each), "pose": each.pose.tolist()} for each in found.abandoned],
     }
     for name in ("followed.csv", "followed.json"):  # of a run interrupted while writing them
         (folder / name).unlink(missing_ok=True)
@@ -202,6 +203,10 @@ def _read_follow(folder: Path, done: Outcome) -> Read:
         records,
         belief,
         how["simulations"],
+        tuple(
+            AbandonedGoal(np.array(each["pose"]), each["pushes"], each["reason"])
+            for each in how["abandoned"]
+        ),
     )
     return Read(followed, {"followed": followed})
 

@@ -9,7 +9,7 @@
     followed.csv   follow: the pushes to the goal; followed.json: their header, and how it ended;
                    followed_model.json, followed_posterior.npz: the belief in the end
     grasp.json     grasp
-    outcome.json   the outcome
+    outcome.json   the outcome; truth.json: the true model, where a simulated world knows it
     report.html    the run as a page; maps.png, plan.png: its pictures
     object.*       the model for other simulators: MJCF (xml), URDF, SDF
 
@@ -31,6 +31,7 @@ from pushwise import __version__
 from pushwise.atomic_write import is_unfinished, make_folder
 from pushwise.documents import read_document, write_document
 from pushwise.errors import PushwiseError
+from pushwise.identification.belief import centre_error
 from pushwise.identification.prior import Prior
 from pushwise.locking import exclusive, is_lock
 from pushwise.physics.model import Table
@@ -45,7 +46,7 @@ from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.slide import Journal
 from pushwise.worlds.world import World
 
-__all__ = ["RunFolder", "facts", "load_run"]
+__all__ = ["RunFolder", "facts", "files_of", "load_run"]
 
 T = TypeVar("T")
 
@@ -64,6 +65,7 @@ _FILES = (  # except run.json
     "followed_posterior.npz",
     "grasp.json",
     "outcome.json",
+    "truth.json",
     "report.html",
     "maps.png",
     "plan.png",
@@ -232,6 +234,12 @@ def load_run(path: Path | str) -> Outcome:
     return outcome
 
 
+def files_of(path: Path) -> tuple[str, ...]:
+    """Return the names of the files that a run left in its folder, except its report."""
+    names = ("run.json", *(name for name in _FILES if name != "report.html"))
+    return tuple(name for name in names if (path / name).exists())
+
+
 @contextmanager
 def _complete(file: Path) -> Iterator[None]:
     """Name the file whose fields are missing, unknown or of the wrong type."""
@@ -252,15 +260,20 @@ def facts(outcome: Outcome) -> dict[str, Any]:
     """
     first, followed, grasp = outcome.goal, outcome.followed, outcome.grasp
     goal = followed.goal if followed else first.pose if first else None
+    belief, learned = outcome.belief, outcome.found and outcome.found.posterior
     return {
         "success": outcome.success,
         "verdict": outcome.verdict,
         "explored": len(outcome.records),
+        "centre_of_mass": belief and belief.centre_of_mass.tolist(),
+        "centre_of_mass_error": learned
+        and centre_error(learned.centre_of_mass_covariance)._asdict(),
         "goal": None if goal is None else goal.tolist(),
         "fall_probability": None if outcome.other_goal else outcome.fall_probability,
         "planned_pushes": outcome.plan and len(outcome.plan.pushes),
         "pushes": followed and len(followed.records),
         "end": followed and str(followed.end),
+        "detail": followed and followed.detail,
         "pose": followed and followed.pose.tolist(),
         "error": followed and followed.error,
         "raised": grasp and grasp.raised,

@@ -34,7 +34,7 @@ from pushwise.shape.scan_options import ScanOptions
 from pushwise.sliding.bring import bring
 from pushwise.sliding.explore import Unexplored, explore
 from pushwise.sliding.explore_safely import explore_until_safe
-from pushwise.sliding.follow import LONGEST_PLAN, Followed
+from pushwise.sliding.follow import LONGEST_PLAN, AbandonedGoal, Followed
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
@@ -170,6 +170,7 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     except WriteError:
         raise
     except PushwiseError as error:
+        done = replace(done, records=tuple(run.records))
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
     learned = do(Phase.IDENTIFY, lambda: _identified(done, grid))
@@ -284,6 +285,7 @@ def _followed(
     """
     asked = done.options.plan
     records: tuple[PushRecord, ...] = ()
+    abandoned: tuple[AbandonedGoal, ...] = ()
     simulations = 0
     for left in reversed(range(_TRIED)):
         end = bring(
@@ -301,10 +303,11 @@ def _followed(
         )
         records += end.records
         simulations += end.simulations
-        made = replace(end, records=records, simulations=simulations)
+        made = replace(end, records=records, simulations=simulations, abandoned=abandoned)
         if end.end is not End.OUT_OF_REACH or not left:
             break
         belief = end.belief
+        abandoned += (AbandonedGoal(target.goal.pose, len(records), end.detail),)
         try:
             target = _target(world, done, belief, choose)
         except PushwiseError as error:
@@ -315,8 +318,7 @@ def _followed(
 def _not_there(followed: Followed) -> str:
     """Return a sentence on how it ended without reaching the goal."""
     made = counted(len(followed.records), "push", "pushes")
-    detail = f" ({followed.detail.rstrip('.')})" if followed.detail else ""
     return (
-        f"Not there: after {made} {followed.end}{detail}, "
-        f"{followed.error * 1e3:.0f} mm from the goal."
+        f"Goal not reached after {made}: {followed.end}; the object is "
+        f"{followed.error * 1e3:.1f} mm from the goal."
     )
