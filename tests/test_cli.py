@@ -65,15 +65,17 @@ def test_every_command_has_an_example() -> None:
 
 def test_the_help_lists_every_object_and_method() -> None:
     """List what there is in the help, which cannot import it."""
-    assert tuple(OBJECTS.split(", ")) == pw.objects.names
+    assert tuple(OBJECTS.split(", ")) == (*pw.objects.names, *pw.objects.shapes)
     assert tuple(METHODS.replace(" or ", ", ").split(", ")) == tuple(IDENTIFY_METHODS)
     assert set(WorldName) == set(WORLDS)
 
 
 def test_flags_take_no_value() -> None:
-    """Show a flag in the help without a type."""
-    (line,) = [line for line in here("scan", "--help").out.splitlines() if "--force" in line]
-    assert "<" not in line
+    """Show a flag in the help without a type, --help among them."""
+    for words in ((), ("scan",), ("experiment",), ("experiment", "reach")):
+        lines = here(*words, "--help").out.splitlines()
+        flags = [line for line in lines if "--force" in line or "--help" in line]
+        assert flags and not any("<" in line for line in flags)
 
 
 def test_brackets_stay_in_the_help() -> None:

@@ -6,6 +6,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
+from pushwise.shape.plane import Plane
 from pushwise.typing import Array
 
 TILT = np.deg2rad(20.0)
@@ -204,3 +205,9 @@ def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> N
     cloud = box_cloud(np.random.default_rng(0), noise=0.001)
     with pytest.raises(PushwiseError, match=sentence):
         pw.CellGrid.from_points(cloud, pw.ScanOptions(**options))  # type: ignore[arg-type]
+
+
+def test_a_plane_is_written_as_its_equation() -> None:
+    """Write signs between the terms, and no minus before a zero."""
+    assert str(Plane([0.0, 0.0, 1.0, -0.7])) == "0.0000 x + 0.0000 y + 1.0000 z - 0.7000 = 0"
+    assert str(Plane([-1e-6, -0.6, 0.8, 1e-7])) == "0.0000 x - 0.6000 y + 0.8000 z + 0.0000 = 0"

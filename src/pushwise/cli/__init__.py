@@ -17,7 +17,7 @@ from pushwise.cli.convert import convert
 from pushwise.cli.experiment import experiment
 from pushwise.cli.export import export
 from pushwise.cli.identify import identify
-from pushwise.cli.options import INTERRUPTED, Stopped
+from pushwise.cli.options import INTERRUPTED, PlainCommand, PlainGroup, Stopped
 from pushwise.cli.plan import plan
 from pushwise.cli.record import record
 from pushwise.cli.scan import scan
@@ -27,7 +27,7 @@ from pushwise.errors import PushwiseError, PushwiseWarning
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=PlainGroup, add_completion=False, pretty_exceptions_enable=False)
 
 
 def main() -> None:
@@ -91,5 +91,5 @@ def pushwise(
 
 # In the order in which a new user needs them.
 for command in (slide, scan, record, convert, identify, plan, export, view, bench):
-    app.command()(command)
+    app.command(cls=PlainCommand)(command)
 app.add_typer(experiment, name="experiment")

@@ -54,7 +54,10 @@ class ConvertCommand:
     ] = None
     offset: Annotated[
         tuple[float, float, float],
-        typer.Option(help="Pose x y theta of the grid frame in the tracked frame, in m and rad."),
+        typer.Option(
+            metavar="X Y THETA",
+            help="Pose of the grid frame in the tracked frame, in m and rad.",
+        ),
     ] = (0.0, 0.0, 0.0)
     delay: Annotated[
         float | None,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pushwise.cli.options import Json, flag, output_option, reports_compiling, takes_options
+from pushwise.cli.options import (
+    Json,
+    PlainCommand,
+    PlainGroup,
+    flag,
+    output_option,
+    reports_compiling,
+    takes_options,
+)
 
 if TYPE_CHECKING:
     from pushwise.experiments.sweep import SweepOptions
@@ -18,7 +26,9 @@ __all__ = ["experiment"]
 
 T = TypeVar("T")
 
-experiment = typer.Typer(help="Repeat an experiment and write its tables and figures.")
+experiment = typer.Typer(
+    cls=PlainGroup, help="Repeat an experiment and write its tables and figures."
+)
 
 
 @experiment.callback()
@@ -31,7 +41,7 @@ def _experiment() -> None:
 
 def _command(command: Callable[[T], None]) -> None:
     """Add a command, which takes its options as one dataclass."""
-    experiment.command()(takes_options(reports_compiling(command)))
+    experiment.command(cls=PlainCommand)(takes_options(reports_compiling(command)))
 
 
 Models = Annotated[int, typer.Option(help="Random ground truths per object.")]

@@ -85,7 +85,10 @@ class IdentifyCommand:
     ] = False
     centre: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Centre of mass x y in metres, grid frame, if known to a millimetre."),
+        typer.Option(
+            metavar="X Y",
+            help="Centre of mass in metres, grid frame, if known to a millimetre.",
+        ),
     ] = None
     plot: Annotated[
         Path | None, typer.Option(help="Picture of mass, friction load and uncertainty.")

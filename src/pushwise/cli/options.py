@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from pushwise.errors import PushwiseError
 
@@ -25,6 +26,8 @@ __all__ = [
     "Force",
     "Json",
     "ModelFile",
+    "PlainCommand",
+    "PlainGroup",
     "Seed",
     "Stopped",
     "WorldName",
@@ -39,8 +42,12 @@ __all__ = [
 INTERRUPTED = 130
 """The exit code of a command stopped by Ctrl-C, as shells have it: 128 and the signal's number."""
 
-OBJECTS = "box, hammer, book, clamp, crimp, wrench, snack, spray-gun, toothpaste"
-"""The paper's nine objects, as the help lists them; importing their module would make it slow."""
+OBJECTS = (
+    "box, hammer, book, clamp, crimp, wrench, snack, spray-gun, toothpaste, L, T, U, slot, ring, "
+    "cross, rod, bar"
+)
+"""The paper's nine objects and further shapes, as the help lists them; importing their module would
+make it slow."""
 
 T = TypeVar("T")
 
@@ -90,6 +97,24 @@ def reports_compiling(command: Callable[[T], None]) -> Callable[[T], None]:
             command(asked)
 
     return reporting
+
+
+class PlainHelp:
+    """A command or group whose option --help, a flag like others, is listed without a type."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return --help."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        option.metavar = ""
+        return option
+
+
+class PlainCommand(PlainHelp, TyperCommand):
+    """A command of `pushwise`."""
+
+
+class PlainGroup(PlainHelp, TyperGroup):
+    """A group of commands of `pushwise`."""
 
 
 def flag(name: str, help: str) -> Any:

@@ -38,7 +38,7 @@ class PlanCommand:
     output: Annotated[Path, output_option("JSON file for the plan.")]
     start: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Current pose x y theta, in m and rad; by default 0 0 0."),
+        typer.Option(metavar="X Y THETA", help="Current pose, in m and rad; by default 0 0 0."),
     ] = None
     scene: Annotated[
         Path | None,
@@ -49,7 +49,7 @@ class PlanCommand:
     ] = None
     goal: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Pose x y theta to reach, in m and rad."),
+        typer.Option(metavar="X Y THETA", help="Pose to reach, in m and rad."),
     ] = None
     edge: Annotated[bool, flag("--edge", "Choose a goal with a graspable overhang.")] = False
     overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = OVERHANG

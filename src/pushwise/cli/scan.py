@@ -38,14 +38,17 @@ class ScanCommand:
     cells: Annotated[int | None, typer.Option(help="Approximate number of cells.")] = None
     near: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Point on the object to scan, in metres."),
+        typer.Option(metavar="X Y Z", help="Point on the object to scan, in metres."),
     ] = None
     axis: Annotated[
-        tuple[float, float, float] | None, typer.Option(help="Direction of the grid's x axis.")
+        tuple[float, float, float] | None,
+        typer.Option(metavar="X Y Z", help="Direction of the grid's x axis."),
     ] = None
     table: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option(help="The table's plane a b c d: a x + b y + c z + d = 0, (a, b, c) up."),
+        typer.Option(
+            metavar="A B C D", help="The table's plane: A x + B y + C z + D = 0, (A, B, C) up."
+        ),
     ] = None
     min_height: Annotated[
         float | None,
@@ -57,7 +60,9 @@ class ScanCommand:
     ] = None
     intrinsics: Annotated[
         tuple[float, float, float, float] | None,
-        typer.Option(help="Depth images: fx fy cx cy of the camera, in pixels."),
+        typer.Option(
+            metavar="FX FY CX CY", help="Depth images: intrinsics of the camera, in pixels."
+        ),
     ] = None
     mask: Annotated[
         Path | None, typer.Option(help="Depth images: an image that is nonzero on the object.")

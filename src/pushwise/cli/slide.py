@@ -61,10 +61,17 @@ class SlideCommand:
     world: WorldOption = WorldName.MUJOCO
     explore: Annotated[
         str,
-        typer.Option(help="Pushes to learn from: auto, until a goal is safe, or N random ones."),
+        typer.Option(
+            metavar="auto|N",
+            help="Pushes to learn from: as many as needed until a goal is safe, or N random ones.",
+        ),
     ] = str(SlideOptions.explore)
     table: Annotated[
-        str, typer.Option(help="Width x depth in metres, or a JSON file: corners [\\[x, y], ...].")
+        str,
+        typer.Option(
+            metavar="SIZE|FILE",
+            help="Width x depth in metres, or a JSON file: corners [\\[x, y], ...].",
+        ),
     ] = "1.0x0.7"
     obstacles: Annotated[
         Path | None,
@@ -76,17 +83,23 @@ class SlideCommand:
     ] = GRASP_WIDTH
     grasp_at: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Point x y of the object, in metres, that must be beyond the edge."),
+        typer.Option(
+            metavar="X Y", help="Point of the object, in metres, that must be beyond the edge."
+        ),
     ] = None
     prefer: Annotated[
-        str, typer.Option(help="Best goal: safety, or overhang for as much as the risk allows.")
+        str,
+        typer.Option(
+            metavar="safety|overhang",
+            help="Best goal: the safest, or the one with the most overhang that the risk allows.",
+        ),
     ] = SlideOptions.prefer
     friction_spread: Annotated[
         float | None,
         typer.Option(help="Relative variation of friction over the object, by default 0.36."),
     ] = None
     max_fall_probability: Annotated[
-        float, typer.Option(help="Highest fall risk at the goal and on the way.")
+        float, typer.Option(help="Highest fall risk allowed at the goal and along the path.")
     ] = PlanOptions.max_fall_probability
     seed: Annotated[
         int, typer.Option(help="Random seed, for masses and friction, start pose and noise.")

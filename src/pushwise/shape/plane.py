@@ -56,6 +56,16 @@ class Plane:
         a, b, c = self.normal.tolist()
         return a, b, c, -self.offset
 
+    def __str__(self) -> str:
+        """Return the equation of the plane."""
+        # + 0.0: no minus before a zero.
+        a, b, c, d = (round(value, 4) + 0.0 for value in self.coefficients)
+        rest = "".join(
+            f" {'-' if value < 0.0 else '+'} {abs(value):.4f}{name}"
+            for value, name in ((b, " y"), (c, " z"), (d, ""))
+        )
+        return f"{a:.4f} x{rest} = 0"
+
     def heights(self, points: Array) -> Array:
         """Return the heights [m], shape (n,), of points [m], shape (n, 3), above the plane."""
         heights: Array = points @ self.normal - self.offset

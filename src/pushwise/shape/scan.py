@@ -117,8 +117,7 @@ class Scan:
         """Return a description of the scan for people, one fact per line."""
         grid = self.grid
         length, width = np.ptp(grid.outline, axis=0).tolist()
-        a, b, c, d = self.table.coefficients
-        x, y, z = self.frame[:3, 3].tolist()
+        x, y, z = (np.round(self.frame[:3, 3], 4) + 0.0).tolist()  # no minus before a zero
         pose = self.pose
         heading = "whose z axis is not vertical" if pose is None else f"x axis at {pose[2]:.4f} rad"
         lines = [
@@ -127,7 +126,7 @@ class Scan:
             f"outline  {len(grid.outline)} corners",
             *([f"holes    {len(self.holes)}, in which there are no cells"] if self.holes else []),
             f"origin   ({x:.4f}, {y:.4f}, {z:.4f}) m in the cloud's frame, {heading}",
-            f"table    {a:.4f} x + {b:.4f} y + {c:.4f} z + {d:.4f} = 0"
+            f"table    {self.table}"
             + (f", noise {1000.0 * self.noise:.1f} mm" if self.noise else ""),
             f"object   {self.points} points",
         ]

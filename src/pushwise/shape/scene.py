@@ -128,10 +128,8 @@ class Scene:
 
     def summary(self) -> str:
         """Return a description of the scene for people, one object per line."""
-        a, b, c, d = self.table.coefficients
         lines = [
-            f"table    {a:.4f} x + {b:.4f} y + {c:.4f} z + {d:.4f} = 0, "
-            f"noise {1e3 * self.noise:.1f} mm",
+            f"table    {self.table}, noise {1e3 * self.noise:.1f} mm",
             f"least    {1e3 * self.least_height:.1f} mm: what is lower cannot be distinguished "
             "from the table; give a mask of it, or min_height",
             f"objects  {len(self.objects)}",
