@@ -1,5 +1,20 @@
-"""Let `python -m pushwise` be the command `pushwise`."""
+"""The command line: `pushwise`, or `python -m pushwise`."""
 
-from pushwise.cli import main
+import sys
 
-main()
+from pushwise.stopping import INTERRUPTED, said_when_stopped, stoppable
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it is loading ends it in one sentence, too."""
+    with stoppable():
+        try:
+            from pushwise.cli import main as run
+        except KeyboardInterrupt:
+            sys.stderr.write(f"pushwise: {said_when_stopped()}\n")
+            sys.exit(INTERRUPTED)
+        run()
+
+
+if __name__ == "__main__":
+    main()

@@ -17,13 +17,14 @@ from pushwise.cli.convert import convert
 from pushwise.cli.experiment import experiment
 from pushwise.cli.export import export
 from pushwise.cli.identify import identify
-from pushwise.cli.options import INTERRUPTED, PlainCommand, PlainGroup, Stopped
+from pushwise.cli.options import PlainCommand, PlainGroup, Stopped
 from pushwise.cli.plan import plan
 from pushwise.cli.record import record
 from pushwise.cli.scan import scan
 from pushwise.cli.slide import slide
 from pushwise.cli.view import view
 from pushwise.errors import PushwiseError, PushwiseWarning
+from pushwise.stopping import INTERRUPTED, said_when_stopped, stoppable
 
 __all__ = ["app", "main"]
 
@@ -32,19 +33,28 @@ app = typer.Typer(cls=PlainGroup, add_completion=False, pretty_exceptions_enable
 
 def main() -> None:
     """Run the command line; exit with 0, or print one line on stderr and exit with another code."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", PushwiseWarning)
-            warnings.showwarning = _warn
-            code = app(args=sys.argv[1:] or ["--help"], prog_name="pushwise", standalone_mode=False)
-    except PushwiseError as error:
-        _fail(str(error), 1)
-    except typer.TyperException as error:
-        _fail(error.format_message(), error.exit_code)
-    except Stopped as stopped:
-        _fail(str(stopped), INTERRUPTED)
-    if code == INTERRUPTED:  # Typer's answer to a Ctrl-C that the command did not handle
-        _fail("stopped.", INTERRUPTED)
+    with stoppable():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", PushwiseWarning)
+                warnings.showwarning = _warn
+                args = sys.argv[1:] or ["--help"]
+                code = app(args=args, prog_name="pushwise", standalone_mode=False)
+            if code == INTERRUPTED:  # Typer's answer to a Ctrl-C that the command did not handle
+                _fail(said_when_stopped(), INTERRUPTED)
+        except PushwiseError as error:
+            _fail(str(error), 1)
+        except typer.TyperException as error:
+            _fail(error.format_message(), error.exit_code)
+        except Stopped as stopped:
+            _fail(str(stopped), INTERRUPTED)
+        except KeyboardInterrupt:
+            _fail(said_when_stopped(), INTERRUPTED)
+        except MemoryError:
+            _fail("there is not enough memory; give less input, or larger cells.", 1)
+        except OSError as error:  # a disk or a folder that failed where no command expects it
+            where = "" if error.filename is None else f" at {error.filename}"
+            _fail(f"the system refused{where} ({error.strerror or error}).", 1)
     sys.exit(code or 0)
 
 

@@ -18,6 +18,7 @@ from pushwise.cli.options import (
     reports_compiling,
     takes_options,
 )
+from pushwise.stopping import keeps
 
 if TYPE_CHECKING:
     from pushwise.experiments.sweep import SweepOptions
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["experiment"]
 
 T = TypeVar("T")
+_RESUMES = "what was finished is kept in {}: run the same command again to resume."
 
 experiment = typer.Typer(
     cls=PlainGroup, help="Repeat an experiment and write its tables and figures."
@@ -64,6 +66,7 @@ class SweepCommand:
         """Return where an experiment writes its results, and where it runs."""
         from pushwise.experiments.sweep import SweepOptions
 
+        keeps(_RESUMES.format(output))
         return SweepOptions(output, self.cluster, self.check, self.json)
 
 
@@ -252,6 +255,7 @@ def real(asked: RealCommand) -> None:
     """
     from pushwise.experiments.real.experiment import COUNTS, RealOptions, run
 
+    keeps(_RESUMES.format(asked.output))
     options = RealOptions(
         counts=tuple(asked.pushes) if asked.pushes else COUNTS,
         draws=asked.draws,

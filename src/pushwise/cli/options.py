@@ -21,7 +21,6 @@ from typer.core import TyperCommand, TyperGroup
 from pushwise.errors import PushwiseError
 
 __all__ = [
-    "INTERRUPTED",
     "OBJECTS",
     "Force",
     "Json",
@@ -38,9 +37,6 @@ __all__ = [
     "reports_compiling",
     "takes_options",
 ]
-
-INTERRUPTED = 130
-"""The exit code of a command stopped by Ctrl-C, as shells have it: 128 and the signal's number."""
 
 OBJECTS = (
     "box, hammer, book, clamp, crimp, wrench, snack, spray-gun, toothpaste, L, T, U, slot, ring, "

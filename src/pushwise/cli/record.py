@@ -19,6 +19,7 @@ from pushwise.cli.options import (
     reports_compiling,
     takes_options,
 )
+from pushwise.stopping import keeps
 
 __all__ = ["RecordCommand", "record"]
 
@@ -51,6 +52,7 @@ def record(asked: RecordCommand) -> None:
     from pushwise.sliding.record_pushes import record as record_pushes
     from pushwise.worlds.random_scene import WORLDS
 
+    keeps(f"the pushes so far are in {asked.output}: run the same command again to continue.")
     drawn = objects.load(asked.thing)
     place = getattr(worlds, WORLDS[asked.world])(drawn)
     with PushBar(f"Pushing the {asked.thing}", asked.pushes) as bar:

@@ -16,7 +16,6 @@ import typer
 from pushwise.cli.options import (
     OBJECTS,
     Json,
-    Stopped,
     WorldName,
     WorldOption,
     flag,
@@ -27,6 +26,7 @@ from pushwise.cli.options import (
 from pushwise.errors import PushwiseError, WriteError
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.sliding.options import SlideOptions
+from pushwise.stopping import keeps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,6 +154,7 @@ def slide(asked: SlideCommand) -> None:
 
     what, world = asked.what, asked.world.value
     folder = Path(f"slide-{Path(what).stem}") if asked.output is None else asked.output
+    keeps(f"what was finished is kept in {folder}: run the same command again to resume.")
     table = table_of(asked.table)
     place = random_world(what, table, world=world, seed=asked.seed, number=asked.number)
     others = place if isinstance(place, MuJoCo) and asked.number is not None else None
@@ -171,8 +172,6 @@ def slide(asked: SlideCommand) -> None:
                 journal=RunFolder(folder, about, force=asked.force),
                 progress=line.update,
             )
-        except KeyboardInterrupt:
-            raise Stopped("stopped; run the same command again to resume.") from None
         except WriteError as error:
             raise WriteError(
                 f"{str(error).rstrip('.')}; what was finished is kept: run the same command again "

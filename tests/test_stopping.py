@@ -1,0 +1,89 @@
+"""Ctrl-C and kills at any moment: commands end at once, and resume to the same result."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pushwise.stopping import INTERRUPTED
+
+HERE = Path(__file__).parent
+
+DEAF = """
+import os, signal, sys, time
+from pushwise.stopping import keeps, stoppable
+
+class Loses:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with stoppable():
+    keeps("all of it.")
+    if sys.argv[1] == "lost in a callback":
+        Loses()
+    while True:
+        try:
+            print("working", flush=True)
+            time.sleep(30)
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+@pytest.mark.parametrize("how", ["lost in a callback", "swallowed"])
+def test_a_command_that_does_not_hear_ctrl_c_is_ended(how: str) -> None:
+    """End the process within two seconds, with the sentence about what is kept and nothing else."""
+    line = [sys.executable, "-c", DEAF, how]
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        begin = time.monotonic()
+        if how == "swallowed":
+            process.send_signal(2)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED
+    assert said == "pushwise: stopped; all of it.\n"
+    assert time.monotonic() - begin < 2.0
+
+
+LOADING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from pushwise.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_loading_is_one_sentence() -> None:
+    """Print no traceback when Ctrl-C comes while modules are still loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        INTERRUPTED,
+        "pushwise: stopped; no file is left half-written.\n",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "stops"), [("record", 6), ("identify", 3), ("slide", 2)])
+def test_stopped_commands_resume_to_the_same_result(command: str, stops: int) -> None:
+    """Kill and interrupt a command some times; tests/kill_anywhere.py does so 500 times."""
+    line = [sys.executable, str(HERE / "kill_anywhere.py"), "--kills", str(stops)]
+    more = ["--limit", "10", "--only", command]  # on machines that do other things, too
+    done = subprocess.run([*line, *more], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{command}: stopped {stops} times, same result\n"
