@@ -14,10 +14,11 @@ import pytest
 import pushwise as pw
 from pushwise.documents import write_document
 from pushwise.errors import PushwiseError
+from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
-from pushwise.sliding import run_folder
+from pushwise.sliding import run_folder, target
 from pushwise.sliding import slide as pregrasp
 from pushwise.sliding.follow import follow
 from pushwise.sliding.moved import End
@@ -25,6 +26,7 @@ from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
+from pushwise.sliding.target import safest
 from pushwise.typing import Array
 from pushwise.worlds.random_scene import CAMERA
 from pushwise.worlds.simulated import SimulatedWorld
@@ -332,7 +334,7 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
     goals = []
 
     def choose(belief: pw.Belief, table: pw.Table, options: SlideOptions, pose: Array) -> pw.Goal:
-        goals.append((belief, pregrasp.safest(belief, table, options, pose)))
+        goals.append((belief, safest(belief, table, options, pose)))
         return goals[-1][1]
 
     done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=5), choose=choose)
@@ -340,7 +342,11 @@ def test_another_goal_is_chosen_when_there_is_no_way_to_the_first(
     assert goals[1][0] is learned[0]
     assert done.followed is not None
     assert done.followed.reached
-    assert np.array_equal(done.followed.goal, goals[1][1].pose)
+    (given_up,) = done.followed.abandoned
+    again = [each.pose for each in (goals[1][1], *goals[1][1].alternatives)]
+    assert any(np.array_equal(done.followed.goal, pose) for pose in again)
+    assert done.grid is not None
+    assert mean_cell_error(done.grid, done.followed.goal, given_up.pose) > 0.005
     assert len(done.followed.records) >= 1
 
 
@@ -359,3 +365,19 @@ def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.followed is not None
     assert len(done.followed.records) == 3
     assert done.verdict.startswith("Goal not reached after 3 pushes: no safe pushes")
+
+
+def test_a_controller_finds_the_way_where_no_plan_was_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Reach the goal without a plan, and read such a run back."""
+
+    def nothing(*_: Any, **__: Any) -> None:
+        raise PushwiseError("no plan")
+
+    monkeypatch.setattr(target, "plan", nothing)
+    run = RunFolder(tmp_path / "run", ABOUT)
+    done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=2), journal=run)
+    assert done.success
+    assert done.plan is None
+    assert load_run(tmp_path / "run").plan is None

@@ -37,7 +37,8 @@ from pushwise.planning.support_polygon import overhangs
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome
-from pushwise.sliding.slide import safest, slide
+from pushwise.sliding.slide import slide
+from pushwise.sliding.target import safest
 from pushwise.typing import Array
 from pushwise.worlds.random_scene import random_world
 from pushwise.worlds.simulated import SimulatedWorld

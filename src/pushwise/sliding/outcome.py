@@ -48,9 +48,9 @@ class Target(NamedTuple):
     """What the phase `PLAN` returns."""
 
     goal: Goal
-    """The best goal that a plan was found for, with the next best ones."""
-    plan: Plan
-    """The plan made before the first push."""
+    """The best goal that can be reached, with the next best ones."""
+    plan: Plan | None
+    """The plan made before the first push; None where a controller has to find the way."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,8 @@ def _write_plan(folder: Path, found: Target, done: Outcome) -> None:
     for goal in each:
         del goal["alternatives"]
     write_document(folder / "goal.json", "goal", {"goals": each})
-    found.plan.save(folder / "plan.json")
+    if found.plan is not None:
+        found.plan.save(folder / "plan.json")
 
 
 def _read_plan(folder: Path, done: Outcome) -> Read:
@@ -156,7 +157,8 @@ def _read_plan(folder: Path, done: Outcome) -> Read:
         for goal in read_document(folder / "goal.json", "goal")["goals"]
     )
     best = Goal(**{**vars(first), "alternatives": tuple(others)})
-    plan = Plan.load(folder / "plan.json")
+    path = folder / "plan.json"
+    plan = Plan.load(path) if path.exists() else None
     return Read(Target(best, plan), {"goal": best, "plan": plan})
 
 

@@ -24,8 +24,6 @@ from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
-from pushwise.planning.goals import Goal, GoalSpace, choose_goal, first_reachable
-from pushwise.planning.plan import Plan, plan
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -34,23 +32,19 @@ from pushwise.shape.scan_options import ScanOptions
 from pushwise.sliding.bring import bring
 from pushwise.sliding.explore import Unexplored, explore
 from pushwise.sliding.explore_safely import explore_until_safe
-from pushwise.sliding.follow import LONGEST_PLAN, AbandonedGoal, Followed
+from pushwise.sliding.follow import AbandonedGoal, Followed
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
-from pushwise.typing import Array
+from pushwise.sliding.target import TRIED, ChooseGoal, choose_target, safest
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World
 
-__all__ = ["ChooseGoal", "Journal", "safest", "slide"]
+__all__ = ["Journal", "slide"]
 
 T = TypeVar("T")
 
-ChooseGoal = Callable[[Belief, Table, SlideOptions, Array], Goal]
-"""Chooses a goal for an object that is now at a pose (3,)."""
-
 _AROUND = 0.05  # m around the object within which the point cloud is kept
-_TRIED = 3  # goals that a plan is searched for, and how often goals are chosen
 
 
 @runtime_checkable
@@ -101,20 +95,6 @@ class Journal:
 
     def end(self, outcome: Outcome) -> None:
         """Record the outcome."""
-
-
-def safest(belief: Belief, table: Table, options: SlideOptions, pose: Array) -> Goal:
-    """Choose the safest goal for an object now at `pose` (3,), with the next best ones."""
-    return choose_goal(
-        belief,
-        table,
-        overhang=options.overhang,
-        grasp_width=options.grasp_width,
-        grasp_at=options.grasp_at,
-        prefer=options.prefer,
-        space=GoalSpace(obstacles=options.obstacles, start=pose),
-        options=options.plan,
-    )
 
 
 def slide(
@@ -177,7 +157,7 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     belief = learned.belief
     done = replace(done, found=learned.found, belief=belief)
     try:
-        target = do(Phase.PLAN, lambda: _target(world, done, belief, choose))
+        target = do(Phase.PLAN, lambda: choose_target(world, done, belief, choose))
     except WriteError:
         raise
     except PushwiseError as error:
@@ -255,21 +235,6 @@ def _identified(done: Outcome, grid: CellGrid) -> Learned:
     return Learned(found, found.belief)
 
 
-def _target(world: World, done: Outcome, belief: Belief, choose: ChooseGoal) -> Target:
-    """Choose the best goal that a plan can be found for."""
-    options = replace(done.options.plan, max_pushes=LONGEST_PLAN)
-    pose = world.observe().pose
-    best = choose(belief, done.table, done.options, pose)
-    goals = (best, *best.alternatives)
-
-    def plan_to(goal: Array) -> Plan:
-        blocks = done.options.obstacles
-        return plan(belief, pose, goal, done.table, obstacles=blocks, options=options)
-
-    at, planned = first_reachable(goals[:_TRIED], plan_to)
-    return Target(replace(goals[at], alternatives=goals[at + 1 :]), planned)
-
-
 def _followed(
     world: World,
     done: Outcome,
@@ -287,7 +252,7 @@ def _followed(
     records: tuple[PushRecord, ...] = ()
     abandoned: tuple[AbandonedGoal, ...] = ()
     simulations = 0
-    for left in reversed(range(_TRIED)):
+    for left in reversed(range(TRIED)):
         end = bring(
             world,
             belief,
@@ -309,7 +274,7 @@ def _followed(
         belief = end.belief
         abandoned += (AbandonedGoal(target.goal.pose, len(records), end.detail),)
         try:
-            target = _target(world, done, belief, choose)
+            target = choose_target(world, done, belief, choose, abandoned)
         except PushwiseError as error:
             return replace(made, detail=str(error))
     return made
