@@ -310,7 +310,6 @@ WRITES = {
     "pushwise.worlds.kuka": {"write_text"},
 }
 READS = {
-    "pushwise.experiments.rows": {"open"},
     "pushwise.experiments.sweep": {"read_bytes"},
     "pushwise.records.log_writer": {"read_bytes", "read_text"},
     "pushwise.documents": {"open", "load"},

@@ -14,7 +14,7 @@ import typer
 from pushwise import __version__
 from pushwise.cli.bench import bench
 from pushwise.cli.convert import convert
-from pushwise.cli.experiment import experiment
+from pushwise.cli.experiment import experiment, experiment_command
 from pushwise.cli.export import export
 from pushwise.cli.identify import identify
 from pushwise.cli.options import PlainCommand, PlainGroup, Stopped
@@ -22,6 +22,7 @@ from pushwise.cli.plan import plan
 from pushwise.cli.record import record
 from pushwise.cli.scan import scan
 from pushwise.cli.slide import slide
+from pushwise.cli.soak import soak
 from pushwise.cli.view import view
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.stopping import INTERRUPTED, said_when_stopped, stoppable
@@ -102,4 +103,5 @@ def pushwise(
 # In the order in which a new user needs them.
 for command in (slide, scan, record, convert, identify, plan, export, view, bench):
     app.command(cls=PlainCommand)(command)
+experiment_command(soak)
 app.add_typer(experiment, name="experiment")

@@ -23,7 +23,7 @@ from pushwise.stopping import keeps
 if TYPE_CHECKING:
     from pushwise.experiments.sweep import SweepOptions
 
-__all__ = ["experiment"]
+__all__ = ["experiment", "experiment_command"]
 
 T = TypeVar("T")
 _RESUMES = "what was finished is kept in {}: run the same command again to resume."
@@ -41,7 +41,7 @@ def _experiment() -> None:
     """
 
 
-def _command(command: Callable[[T], None]) -> None:
+def experiment_command(command: Callable[[T], None]) -> None:
     """Add a command, which takes its options as one dataclass."""
     experiment.command(cls=PlainCommand)(takes_options(reports_compiling(command)))
 
@@ -78,7 +78,7 @@ class RefereeCommand:
     json: Json = False
 
 
-@_command
+@experiment_command
 def referee(asked: RefereeCommand) -> None:
     """Make the same pushes in Ideal, MuJoCo and Bullet and compare with the exact solution.
 
@@ -100,7 +100,7 @@ class IdentificationCommand(SweepCommand):
     truths: Annotated[int, typer.Option(help="Truths of each case of the coverage.")] = 180
 
 
-@_command
+@experiment_command
 def identification(asked: IdentificationCommand) -> None:
     """Identify nine objects from five pushes each with every method, and predict five others.
 
@@ -121,7 +121,7 @@ class SamplesCommand(SweepCommand):
     splits: Annotated[int, typer.Option(help="Choices of the pushes per ground truth.")] = 10
 
 
-@_command
+@experiment_command
 def samples(asked: SamplesCommand) -> None:
     """Identify nine objects from one to nine pushes, and predict five others.
 
@@ -139,7 +139,7 @@ class HeatmapsCommand(SweepCommand):
     output: Annotated[Path, output_option("Folder for rows and figures.")]
 
 
-@_command
+@experiment_command
 def heatmaps(asked: HeatmapsCommand) -> None:
     """Draw what is learned about nine objects, step by step, next to the ground truth.
 
@@ -158,7 +158,7 @@ class StabilityCommand(SweepCommand):
     cases: Annotated[int, typer.Option(help="Number of objects to release.")] = 500
 
 
-@_command
+@experiment_command
 def stability(asked: StabilityCommand) -> None:
     """Release objects at edges and corners in MuJoCo and compare with the stability margin.
 
@@ -184,7 +184,7 @@ class PlanningCommand(SweepCommand):
     ] = None
 
 
-@_command
+@experiment_command
 def planning(asked: PlanningCommand) -> None:
     """Plan to goals within 1 m with every search, and push in closed loop in MuJoCo.
 
@@ -205,7 +205,7 @@ class PregraspCommand(SweepCommand):
     trials: Annotated[int, typer.Option(help="Trials per object, world and variant.")] = 16
 
 
-@_command
+@experiment_command
 def pregrasp(asked: PregraspCommand) -> None:
     """Slide nine objects to the edge and grasp them; the hammer also with the paper's baselines.
 
@@ -247,7 +247,7 @@ class RealCommand:
     json: Json = False
 
 
-@_command
+@experiment_command
 def real(asked: RealCommand) -> None:
     """Learn from other laboratories' real pushes, predict the rest, and compare with their models.
 
@@ -277,7 +277,7 @@ class ScenesCommand:
     json: Json = False
 
 
-@_command
+@experiment_command
 def scenes(asked: ScenesCommand) -> None:
     """Find the objects in labelled clouds of tables, and compare their footprints with the labels.
 
@@ -296,7 +296,7 @@ class AmongCommand(SweepCommand):
     trials: Annotated[int, typer.Option(help="Random scenes per object.")] = 8
 
 
-@_command
+@experiment_command
 def among(asked: AmongCommand) -> None:
     """Slide one object of a random scene to the edge and grasp it, among two others, in MuJoCo.
 
@@ -315,7 +315,7 @@ class ReachCommand(SweepCommand):
     trials: Annotated[int, typer.Option(help="Trials per object.")] = 16
 
 
-@_command
+@experiment_command
 def reach(asked: ReachCommand) -> None:
     """Slide objects as far over the edge as the risk allows, with what each model knows.
 

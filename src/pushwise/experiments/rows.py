@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pushwise.atomic_write import write_text
+from pushwise.documents import read_text
 from pushwise.errors import PushwiseError
+from pushwise.records.log_file import csv_rows
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -102,17 +104,15 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
 
 def read_rows(path: Path) -> list[Row]:
     """Read the rows that `write_rows` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
-        table = csv.reader(file)
-        names = next(table, [])
-        rows = []
-        for cells in table:
-            if len(cells) != len(names):
-                raise PushwiseError(
-                    f"{path}, line {table.line_num}: expected {len(names)} values; "
-                    f"got {len(cells)}."
-                )
-            rows.append(dict(zip(names, map(_parsed, cells), strict=True)))
+    table = csv_rows(path, list(io.StringIO(read_text(path), newline="")))
+    _, names = next(table, (1, []))
+    rows = []
+    for line, cells in table:
+        if len(cells) != len(names):
+            raise PushwiseError(
+                f"{path}, line {line}: expected {len(names)} values; got {len(cells)}."
+            )
+        rows.append(dict(zip(names, map(_parsed, cells), strict=True)))
     return rows
 
 

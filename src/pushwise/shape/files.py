@@ -218,7 +218,8 @@ def _array(data: bytes) -> Array:
             f"the array must have points of shape (n, 3); got dtype {array.dtype}, "
             f"shape {array.shape}."
         )
-    return np.asarray(array, dtype=np.float64).reshape(-1, 3)
+    with np.errstate(all="ignore"):  # damaged numbers become NaN
+        return np.asarray(array, dtype=np.float64).reshape(-1, 3)
 
 
 def _reason(error: Exception) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["LaidOut", "finite_points", "lay_out", "points_on"]
 
 _FEWEST_POINTS = 10
+_OUT_OF_THIS_WORLD = 1e9  # m
 # A cloud wider than this [m] shows no table; its unit is probably millimetres.
 _WIDEST = 20.0
 
@@ -74,7 +75,9 @@ def finite_points(points: ArrayLike) -> tuple[Array, Flags]:
     check_count(len(array))
     if len(array) == 0:
         raise PushwiseError("points must not be empty; got an array of shape (0, 3).")
-    finite: Flags = np.isfinite(array[:, 0] + array[:, 1] + array[:, 2])
+    # Damaged numbers may be finite, but too large to calculate with. NaN is not smaller either.
+    x, y, z = (np.abs(column) < _OUT_OF_THIS_WORLD for column in array.T)
+    finite: Flags = x & y & z
     count = int(finite.sum())
     if count == 0:
         raise PushwiseError(

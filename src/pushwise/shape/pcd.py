@@ -46,10 +46,16 @@ def parse_pcd(data: bytes, fields: tuple[str, ...] = ("x", "y", "z")) -> Array:
     if header.encoding == "binary":
         _require(len(body), layout.itemsize * header.points, header)
         rows = np.frombuffer(body, dtype=layout, count=header.points)
-        columns = [rows[str(header.names.index(name))][:, 0].astype(np.float64) for name in fields]
+        columns = [_floats(rows[str(header.names.index(name))][:, 0]) for name in fields]
     else:
         columns = _compressed(header, body, layout, fields)
     return np.stack(columns, axis=1)
+
+
+def _floats(values: Array) -> Array:
+    """Return numbers of any type as float64; damaged ones become NaN, without a warning."""
+    with np.errstate(all="ignore"):
+        return values.astype(np.float64)
 
 
 def _header(data: bytes) -> tuple[_Header, bytes]:
@@ -141,7 +147,7 @@ def _compressed(
     for name, kind, count in zip(header.names, header.types, header.counts, strict=True):
         length = header.points * count
         values = np.frombuffer(data, dtype=kind, count=length, offset=at)
-        found.setdefault(name, values[::count].astype(np.float64))
+        found.setdefault(name, _floats(values[::count]))
         at += length * kind.itemsize
     return [found[name] for name in fields]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,9 +40,11 @@ class Plane:
     def __init__(self, coefficients: ArrayLike) -> None:
         """Make the plane a x + b y + c z + d = 0 from (a, b, c, d), where (a, b, c) points up."""
         values = finite_array("table", coefficients, (4,))
-        length = float(np.linalg.norm(values[:3]))
-        if length == 0.0:
-            raise PushwiseError("table must have a normal; its first three numbers are zero.")
+        length = math.hypot(*values[:3])  # which does not overflow on the way
+        if length == 0.0 or not math.isfinite(length):
+            raise PushwiseError(
+                f"table must have a normal; its first three numbers have the length {length:g}."
+            )
         # Dividing by a length that differs from one only by rounding would change the last digits.
         if abs(length - 1.0) > 1e-12:
             values = values / length
