@@ -61,7 +61,7 @@ def test_identification(tmp_path: Path) -> None:
         ends = sorted(points_of(line)[-1, 1] for line in axes.get_lines())
         assert ends == pytest.approx(sorted(float(each.mean()) for each in errors.values()))
         assert axes.get_ylabel() == "error of predicted cells [mm]"
-    assert texts(alone) == texts(figures["figure.png"])
+    assert texts(figures[f"panel-{NAME}.png"]) == texts(figures["figure.png"])
     ours = errors.pop("refine")
     assert all(ours.mean() < other.mean() for other in errors.values())
     # All but the evolution begin with the same even model.
@@ -125,7 +125,7 @@ def test_samples_report(tmp_path: Path) -> None:
     for curve in curves:
         assert points_of(curve)[:, 1] == pytest.approx(9.0 / np.arange(1, 10))
     assert set(points_of(baseline)[:, 1]) == {30.0}
-    assert texts(axes)[-1] == "nothing learned"
+    assert texts(axes)[-1] == "uniform mass and friction"
 
 
 def test_heatmaps(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_heatmaps(tmp_path: Path) -> None:
     line = next(line for line in table.splitlines() if line.startswith(f"| {NAME}"))
     off = [float(cell) for cell in line.split("|")[2:-1]]
     assert off[-1] == min(off) and off[0] > off[-2]
-    maps = [axes for axes in figures[f"{NAME}.png"].axes if axes.get_title()]
-    assert [axes.get_title() for axes in maps] == list(heatmaps.STAGES)
+    maps = [axes for axes in figures[f"{NAME}.png"].axes if axes.get_title(loc="left")]
+    assert [axes.get_title(loc="left") for axes in maps] == list(heatmaps.STAGES)
     for axes in maps:
         assert len(axes.collections[0].get_paths()) == cells
     start = axes_colours(maps[0])

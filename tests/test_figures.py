@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib import colormaps
+from matplotlib import colormaps, rcParams
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -15,8 +15,11 @@ import pushwise as pw
 from a_run import a_run
 from drawn import points_of, texts
 from pushwise.errors import PushwiseError
+from pushwise.experiments.real.report import readable_set
+from pushwise.experiments.reporting import BANDS, plot_runs
 from pushwise.geometry.polygon import placed
 from pushwise.identification.result import Identification
+from pushwise.show.figure_style import CENTRE
 from pushwise.show.figures import maps_figure, plan_figure, save_picture, scan_figure
 from pushwise.show.quantities import cell_corners, ellipse, finger_path, probability
 from pushwise.sliding.run_folder import load_run
@@ -45,14 +48,14 @@ def test_a_scan_is_cells_over_a_cloud() -> None:
     cloud, outline, *holes = axes.get_lines()
     assert len(points_of(cloud)) > 1000
     np.testing.assert_array_equal(points_of(outline)[:-1], scan.grid.outline)
-    assert outline.get_color() == "tab:red"
+    assert outline.get_color() == CENTRE
     assert len(holes) == len(scan.holes)
     assert (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()) == (
         "x [m]",
         "y [m]",
         "height [mm]",
     )
-    assert axes.get_title().startswith(f"{scan.grid.n_cells} cells of ")
+    assert axes.get_title(loc="left").startswith(f"{scan.grid.n_cells} cells of ")
 
 
 def test_maps_show_three_quantities_and_the_centre_of_mass() -> None:
@@ -80,7 +83,7 @@ def test_maps_show_three_quantities_and_the_centre_of_mass() -> None:
         _, centre, border = maps[at].get_lines()
         np.testing.assert_allclose(points_of(centre)[0], 1e3 * found.model.centre_of_mass)
         np.testing.assert_allclose(points_of(border)[:-1], 1e3 * ring)
-        assert {centre.get_color(), border.get_color()} == {"tab:red"}
+        assert {centre.get_color(), border.get_color()} == {CENTRE}
     assert texts(figure) == ["centre of mass", "95 % confidence ellipse"]
     assert figure.get_suptitle().startswith(f"refine: {len(outcome.records)} push")
 
@@ -142,3 +145,32 @@ def test_probabilities_are_percentages() -> None:
         "1.2 %",
         "100 %",
     ]
+
+
+def test_figures_leave_the_settings_of_matplotlib_alone() -> None:
+    """Draw in our style, and return to that of the user."""
+    before = dict(rcParams)
+    model = pw.objects.load("box").model
+    plan = pw.Plan((), (), np.zeros((1, 3)), np.zeros((0, 3)), np.zeros((1, 3)), 0.0, 1, 0.1)
+    (axes,) = plan_figure(plan, model.grid, pw.Table()).axes
+    assert not axes.spines["top"].get_visible()
+    assert axes.get_title(loc="left") == "0 pushes planned, ending 0.0 mm from the goal"
+    assert dict(rcParams) == before
+
+
+def test_errors_of_many_runs_are_a_median_with_a_band() -> None:
+    """Draw the median and the middle half, which the legend explains."""
+    axes = Figure().subplots()
+    plot_runs(axes, [1, 2], [np.arange(5.0), np.arange(9.0)], "-", shade=0.1, color="C0")
+    np.testing.assert_array_equal(points_of(axes.get_lines()[0])[:, 1], [2.0, 4.0])
+    (band,) = axes.collections
+    (path,) = band.get_paths()
+    assert {1.0, 3.0, 2.0, 6.0} <= set(np.asarray(path.vertices)[:, 1])
+    assert BANDS == "line: median; band: middle half of the runs"
+
+
+def test_sets_of_pushes_have_readable_names() -> None:
+    """Write out what the paths of published sets abbreviate."""
+    assert readable_set("window10_90/abs_ellip1_v10") == "MIT: ABS, ellipse 1"
+    assert readable_set("zhou2016/plywood_3pt_mid") == "Zhou 2016: plywood, 3 points, mid"
+    assert readable_set("mine/cup") == "mine: cup"

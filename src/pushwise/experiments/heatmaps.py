@@ -23,6 +23,7 @@ from pushwise.identification.identify import identify
 from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
+from pushwise.show.figure_style import CENTRE, styled
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _centres(rows: list[Row]) -> list[Array]:
     ]
 
 
+@styled
 def _draw(rows: list[Row], name: str, path: Path) -> None:
     """Draw the maps of one object next to each other, in the same colours."""
     from matplotlib.figure import Figure
@@ -140,23 +142,25 @@ def _draw(rows: list[Row], name: str, path: Path) -> None:
     centres = _centres(rows)
     for axis, stage, centre in zip(axes.flat, STAGES, centres, strict=False):
         image = _map(axis, grid, _load(where(rows, stage=stage)) * grid.n_cells, top)
-        axis.plot(*(1e3 * centres[-1]), "+", color="black", markersize=11, markeredgewidth=1.5)
-        axis.plot(*(1e3 * centre), ".", color="black", markersize=7)
-        axis.set_title(stage, fontsize=9)
+        true, found = 1e3 * centres[-1], 1e3 * centre
+        axis.plot(*true, "x", color="white", markersize=9, markeredgewidth=3.5)
+        axis.plot(*true, "x", color="black", markersize=8, markeredgewidth=1.6)
+        axis.plot(*found, "o", color=CENTRE, markersize=6, markeredgecolor="white")
+        axis.set_title(stage)
     for axis in axes.flat[len(STAGES) :]:
         axis.axis("off")
-    figure.colorbar(image, ax=axes, label="load, mean = 1", shrink=0.8, extend="max")
-    figure.suptitle(f"{name}: centre of the load (dot), and the true one (cross)", fontsize=10)
+    figure.colorbar(image, ax=axes, label="times the average", shrink=0.8, extend="max")
+    figure.suptitle(f"{name}: friction load, its centre (dot) and the true one (cross)")
     save_figure(figure, path, dpi=90)
 
 
 def _map(axis: Axes, grid: CellGrid, values: Array, top: float) -> PolyCollection:
-    """Colour the cells of a grid by values (n,) from blue to red, as in the paper."""
+    """Colour the cells of a grid by values (n,), from dark to bright."""
     from matplotlib.collections import PolyCollection
 
     corners = 0.5 * grid.cell_size * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     cells = PolyCollection(
-        list(1e3 * (grid.centres[:, None] + corners)), array=values, cmap="jet", clim=(0.0, top)
+        list(1e3 * (grid.centres[:, None] + corners)), array=values, cmap="viridis", clim=(0.0, top)
     )
     axis.add_collection(cells)
     axis.autoscale()

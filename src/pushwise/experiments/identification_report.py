@@ -10,6 +10,7 @@ import numpy as np
 from pushwise.atomic_write import save_figure, write_text
 from pushwise.checks import counted
 from pushwise.experiments.reporting import (
+    BANDS,
     PAPER_COLUMNS,
     label_errors,
     markdown,
@@ -17,6 +18,7 @@ from pushwise.experiments.reporting import (
     with_spread,
 )
 from pushwise.experiments.rows import Row, grouped, mean, numbers, where
+from pushwise.show.figure_style import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,6 +206,7 @@ def _held(rows: list[Row]) -> str:
     return f"{held / len(rows):.1%} of {len(rows)}"
 
 
+@styled
 def _draw(rows: list[Row], folder: Path) -> None:
     """Draw error against simulations: all objects in one figure as in the paper, and each alone."""
     from matplotlib.figure import Figure
@@ -216,16 +219,18 @@ def _draw(rows: list[Row], folder: Path) -> None:
         "abcdefghi", panels.flat, by_object.items(), strict=False
     ):
         _panel(panel, mine, f"({letter}) {name}")
-        alone = Figure(figsize=(5.2, 3.8), layout="constrained")
+        alone = Figure(figsize=(5.2, 5.0), layout="constrained")
         axes = alone.subplots()
         _panel(axes, mine, name)
-        axes.legend(fontsize=7, ncols=2)
+        handles = axes.get_legend_handles_labels()
+        alone.legend(*handles, loc="outside lower center", ncols=2, title=BANDS)
         save_figure(alone, folder / f"panel-{name}.png", dpi=100)
     for panel in panels.flat[len(by_object) :]:
         panel.axis("off")
     for panel in panels.flat:
         panel.label_outer()
-    page.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    shown = panels.flat[0].get_legend_handles_labels()
+    page.legend(*shown, loc="outside lower center", ncols=4, title=BANDS)
     page.set_layout_engine("constrained")
     save_figure(page, folder / "figure.png", dpi=100)
 
@@ -239,5 +244,5 @@ def _panel(axes: Axes, rows: list[Row], title: str) -> None:
         at = sorted({int(row["simulations"] or 0) for row in mine})
         errors = [numbers(where(mine, simulations=n), "error_mm") for n in at]
         plot_runs(axes, at, errors, line, shade=0.12, color=colour, label=label, linewidth=1.6)
-    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_title(title)
     label_errors(axes, "simulations of all pushes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from matplotlib.figure import Figure
 from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row, grouped, mean, numbers
+from pushwise.show.figure_style import styled
+from pushwise.typing import Array
 
 __all__ = ["report"]
 
@@ -150,9 +153,10 @@ def _share(rows: list[Row]) -> str:
     return f"{100.0 * numbers(rows, 'reached').mean():.1f} %"
 
 
+@styled
 def _figure(rows: list[Row], path: Path) -> None:
     """Draw simulations and seconds of each search for each object, as the paper's Fig. 5 (p)."""
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
+    figure = Figure(figsize=(9.0, 4.0), layout="constrained")
     objects = grouped(rows, "object")
     at = np.arange(len(objects))
     for axes, column, title in zip(
@@ -165,9 +169,9 @@ def _figure(rows: list[Row], path: Path) -> None:
             values = [numbers(grouped(some, "method")[method], column) for some in objects.values()]
             axes.bar(
                 at + 0.27 * (k - 1),
-                [v.mean() for v in values],
+                [np.median(v) for v in values],
                 0.25,
-                yerr=[v.std() for v in values],
+                yerr=_quartiles(values),
                 label=name,
                 error_kw={"elinewidth": 0.8},
             )
@@ -178,5 +182,12 @@ def _figure(rows: list[Row], path: Path) -> None:
         axes.set_ylabel(title)
         axes.set_ylim(bottom=0.0)
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.axes[1].legend(handles, labels, frameon=False, title="bands: the paper's range")
+    said = "bar: median; line: middle half of the plans; band: the paper's range"
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, title=said)
     save_figure(figure, path, dpi=150)
+
+
+def _quartiles(values: Sequence[Array]) -> Array:
+    """Return how far the middle half of each set extends below and above its median, (2, k)."""
+    low, median, high = np.array([np.percentile(each, [25, 50, 75]) for each in values]).T
+    return np.array([median - low, high - median])

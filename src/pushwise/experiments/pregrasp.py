@@ -34,6 +34,7 @@ from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import overhangs
+from pushwise.show.figure_style import COLOURS, styled
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome
@@ -84,7 +85,7 @@ _PAPER = {"identified": 16, "unlimited": 13, "even": 12}  # of 16, Fig. 5 (q)
 _WORDS = {
     "identified": "identified",
     "unlimited": "no upper limit\non friction",
-    "even": "even mass\nand friction",
+    "even": "uniform mass\nand friction",
 }
 _TABLE = Table()
 _ENDS = ("grasped", "fell", "not reached", "not held", "not moved")
@@ -249,6 +250,7 @@ def _share(these: list[bool]) -> float:
     return sum(these) / max(len(these), 1)
 
 
+@styled
 def _figure(rows: list[Row], path: Path) -> None:
     """Draw the success rates next to those of the paper."""
     figure = Figure(figsize=(6.0, 3.6), layout="constrained")
@@ -263,14 +265,13 @@ def _figure(rows: list[Row], path: Path) -> None:
     }
     for shift, rates, label, colour in (
         (-0.27, [_PAPER[variant] / 16 for variant in VARIANTS], "the paper, real", "0.7"),
-        (0.0, ours["sampled"], "ours, goals sampled", "tab:cyan"),
-        (0.27, ours["safest"], "ours, safest goal", "tab:blue"),
+        (0.0, ours["sampled"], "ours, goals sampled", COLOURS["sky"]),
+        (0.27, ours["safest"], "ours, safest goal", COLOURS["blue"]),
     ):
         bars = axes.bar(at + shift, 100.0 * np.array(rates), 0.25, label=label, color=colour)
         axes.bar_label(bars, fmt="%.0f", padding=2)
     axes.set_xticks(at, list(_WORDS.values()))
     axes.set_ylabel("hammer grasped at the edge [%]")
     axes.set_ylim(0.0, 112.0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower center", ncols=3, frameon=False, bbox_to_anchor=(0.5, 1.0))
+    axes.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, 1.0))
     save_figure(figure, path, dpi=150)

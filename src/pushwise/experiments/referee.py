@@ -28,6 +28,7 @@ from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import simulate
 from pushwise.shape.grid import CellGrid
+from pushwise.show.figure_style import styled
 from pushwise.typing import Array
 from pushwise.worlds.bullet import Bullet
 from pushwise.worlds.ideal import Ideal
@@ -233,6 +234,7 @@ def _markdown(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+@styled
 def _draw(verdicts: list[list[Verdict]], file: Path) -> None:
     """Draw where every world left the object, one panel per push."""
     rows = -(-len(verdicts) // _COLUMNS)

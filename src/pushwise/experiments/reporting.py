@@ -13,7 +13,18 @@ from pushwise.typing import Array, Integers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PAPER_COLUMNS", "label_errors", "markdown", "mean_text", "plot_runs", "with_spread"]
+__all__ = [
+    "BANDS",
+    "PAPER_COLUMNS",
+    "label_errors",
+    "markdown",
+    "mean_text",
+    "plot_runs",
+    "with_spread",
+]
+
+BANDS = "line: median; band: middle half of the runs"
+"""What `plot_runs` draws, for legends."""
 
 PAPER_COLUMNS = ("what", "paper", "here", "conditions")
 """Heading of the tables that compare with the paper."""
@@ -52,7 +63,7 @@ def plot_runs(
     shade: float,
     **line: Any,
 ) -> None:
-    """Draw the mean error of many runs as a curve, and the middle half of them as a band.
+    """Draw the median error of many runs as a curve, and the middle half of them as a band.
 
     Args:
         axes: Where to draw.
@@ -63,8 +74,8 @@ def plot_runs(
         **line: Further options of the curve; its ``color`` is also that of the band.
 
     """
-    axes.plot(at, [e.mean() for e in errors], style, **line)
-    low, high = np.array([np.percentile(e, [25, 75]) for e in errors]).T
+    low, median, high = np.array([np.percentile(e, [25, 50, 75]) for e in errors]).T
+    axes.plot(at, median, style, **line)
     axes.fill_between(at, low, high, color=line["color"], alpha=shade, linewidth=0)
 
 
@@ -73,4 +84,4 @@ def label_errors(axes: Axes, horizontal: str) -> None:
     axes.set_yscale("log")
     axes.set_xlabel(horizontal)
     axes.set_ylabel("error of predicted cells [mm]")
-    axes.grid(alpha=0.3)
+    axes.grid(True)

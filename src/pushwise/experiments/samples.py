@@ -13,6 +13,7 @@ import numpy as np
 from pushwise import objects
 from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import (
+    BANDS,
     PAPER_COLUMNS,
     label_errors,
     markdown,
@@ -25,6 +26,7 @@ from pushwise.experiments.trials import EVEN, end_error, push_object
 from pushwise.identification.identify import identify
 from pushwise.identification.methods.task import SearchOptions
 from pushwise.physics.push import Finger
+from pushwise.show.figure_style import styled
 
 __all__ = ["report", "rows_of", "run", "settings_of"]
 
@@ -136,6 +138,7 @@ def report(rows: list[Row], folder: Path) -> str:
     return table
 
 
+@styled
 def _draw(rows: list[Row], path: Path) -> None:
     """Draw the error against the number of pushes."""
     from matplotlib.figure import Figure
@@ -143,10 +146,12 @@ def _draw(rows: list[Row], path: Path) -> None:
     figure = Figure(figsize=(6, 4.2), layout="constrained")
     axes = figure.subplots()
     at = np.arange(1, MOST + 1)
+    axes.set_xticks(at)
     for method, (colour, label) in METHODS.items():
         errors = [numbers(where(rows, method=method, pushes=int(n)), "error_mm") for n in at]
-        plot_runs(axes, at, errors, "o-", shade=0.15, color=colour, label=f"{label}, mean")
-    axes.axhline(mean(rows, "even_mm"), color="0.5", linestyle=":", label="nothing learned")
+        plot_runs(axes, at, errors, "o-", shade=0.15, color=colour, label=label)
+    nothing = float(np.median(numbers(rows, "even_mm")))
+    axes.axhline(nothing, color="0.5", linestyle=":", label="uniform mass and friction")
     label_errors(axes, "pushes learned from")
-    axes.legend()
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.93), title=BANDS)
     save_figure(figure, path, dpi=110)

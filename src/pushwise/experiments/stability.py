@@ -16,6 +16,7 @@ from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
 from pushwise.planning.stability import Balance
+from pushwise.show.figure_style import COLOURS, styled
 from pushwise.worlds.mujoco import MuJoCo
 
 __all__ = ["report", "rows_of", "run"]
@@ -57,6 +58,7 @@ def run(options: SweepOptions, *, cases: int = 500) -> str:
     return conduct(rows_of, [{"case": case} for case in range(cases)], report, options)
 
 
+@styled
 def report(rows: list[Row], folder: Path) -> str:
     """Write ``table.md`` and the figure; return the table."""
     margins = (row["margin_mm"] for row in rows)
@@ -79,10 +81,16 @@ def report(rows: list[Row], folder: Path) -> str:
     figure = Figure(figsize=(6.0, 3.0), layout="constrained")
     axes = figure.add_subplot()
     edges = np.arange(-40.0, 42.0, 2.0)
-    axes.hist([margin[~fell], margin[fell]], edges.tolist(), stacked=True, label=["rested", "fell"])
+    axes.hist(
+        [margin[~fell], margin[fell]],
+        edges.tolist(),
+        stacked=True,
+        label=["rested", "fell"],
+        color=[COLOURS["blue"], COLOURS["orange"]],
+    )
     axes.axvline(0.0, color="0.3", linewidth=0.8)
     axes.set_xlabel("margin of the centre of mass [mm]")
     axes.set_ylabel("objects let go in MuJoCo")
-    axes.legend(frameon=False)
+    axes.legend()
     save_figure(figure, folder / "stability.png", dpi=150)
     return table

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from pushwise.geometry.polygon import placed
 from pushwise.physics.model import Table
 from pushwise.planning.plan import Plan
 from pushwise.shape.grid import CellGrid
+from pushwise.show.figure_style import CENTRE, styled
 from pushwise.show.quantities import Quantity, cell_corners, ellipse, finger_path, quantities
 from pushwise.typing import Array
 
@@ -42,8 +44,8 @@ __all__ = [
     "scan_figure",
 ]
 
-_CENTRE = "tab:red"
 _MOST_POINTS = 40_000  # drawn of a point cloud
+_BADGE: dict[str, Any] = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "0.5"}
 
 
 def save_picture(figure: Figure, path: Path) -> None:
@@ -56,6 +58,7 @@ def plot_maps(found: Identification, path: Path) -> None:
     save_picture(maps_figure(found), path)
 
 
+@styled
 def maps_figure(found: Identification) -> Figure:
     """Draw mass, friction load and uncertainty per cell, and the centre of mass."""
     shown = quantities(found.belief)
@@ -75,7 +78,7 @@ def maps_figure(found: Identification) -> Figure:
     for ax, each in zip(axes.flat, maps, strict=True):
         _draw_cells(figure, ax, found, each)
         _draw_centre(ax, found)
-        ax.set_title(each.title, loc="left")
+        ax.set_title(each.title)
         _frame(ax, 1e3 * low, 1e3 * high, 1e3 * margin, "mm")
     for ax in axes.flat if not tall else ():
         ax.label_outer()
@@ -85,7 +88,7 @@ def maps_figure(found: Identification) -> Figure:
     pushes = counted(count, "push", "pushes")
     figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 
@@ -110,6 +113,7 @@ def _draw_cells(figure: Figure, ax: Axes, found: Identification, shown: Quantity
     )
     squares.set_clim(0.0, float(shown.values.max()))
     ax.add_collection(squares)
+    squares.set_clip_path(Polygon(1e3 * grid.outline).get_path(), ax.transData)
     closed = 1e3 * np.vstack([grid.outline, grid.outline[:1]])
     ax.plot(closed[:, 0], closed[:, 1], color="0.15", linewidth=1.2)
     figure.colorbar(squares, ax=ax, label=f"per cell [{shown.unit}]", pad=0.02)
@@ -121,11 +125,11 @@ def _draw_centre(ax: Axes, found: Identification) -> None:
     x, y = 1e3 * found.model.centre_of_mass
     ring = 1e3 * ellipse(found.model.centre_of_mass, found.posterior.centre_of_mass_covariance)
     ring = np.vstack([ring, ring[:1]])
-    ax.plot(x, y, ".", color=_CENTRE, markersize=5, zorder=4, label="centre of mass")
+    ax.plot(x, y, ".", color=CENTRE, markersize=5, zorder=4, label="centre of mass")
     ax.plot(
         ring[:, 0],
         ring[:, 1],
-        color=_CENTRE,
+        color=CENTRE,
         linewidth=1.5,
         path_effects=halo,
         label="95 % confidence ellipse",
@@ -139,10 +143,11 @@ def plot_plan(
     save_picture(plan_figure(plan, grid, table, obstacles=obstacles), path)
 
 
+@styled
 def plan_figure(
     plan: Plan, grid: CellGrid, table: Table, *, obstacles: Sequence[ArrayLike] = ()
 ) -> Figure:
-    """Draw a plan on its table, from light (start) to dark (goal).
+    """Draw a plan on its table, from light (start) to dark (goal), its pushes numbered from 1.
 
     Outlines are the object before each push and at the end, arrows the paths of the finger, dotted
     lines its approaches.
@@ -169,6 +174,17 @@ def plan_figure(
         if bends:
             axes.plot(*np.array([*bends, last]).T, color=colour, linewidth=1.0)
         axes.annotate("", tip, last, arrowprops={"arrowstyle": "->", "color": colour})
+    for number, push in enumerate(plan.pushes, 1):
+        x, y = push.start
+        axes.text(x, y, f"{number}", fontsize=8, ha="center", va="center", bbox=_BADGE)
+    last_error = f"{1e3 * plan.error:.1f} mm from the goal"
+    axes.set_title(f"{counted(len(plan.pushes), 'push', 'pushes')} planned, ending {last_error}")
+    lines = {
+        "object, from start (light) to end (dark)": {"color": colours[len(colours) // 2]},
+        "finger approaches": {"color": "0.4", "linestyle": ":", "linewidth": 0.9},
+    }
+    handles = [Line2D([], [], label=label, **style) for label, style in lines.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
     axes.set_aspect("equal")
@@ -181,6 +197,7 @@ def plot_scan(scan: Scan, points: Array, path: Path) -> None:
     save_picture(scan_figure(scan, points), path)
 
 
+@styled
 def scan_figure(scan: Scan, points: Array) -> Figure:
     """Draw the cells of a scan, coloured by height, over its point cloud [m], shape (n, 3)."""
     grid = scan.grid
@@ -206,7 +223,7 @@ def scan_figure(scan: Scan, points: Array) -> Figure:
     ax.add_collection(squares)
     for loop in (grid.outline, *scan.holes):
         closed = np.vstack([loop, loop[:1]])
-        ax.plot(closed[:, 0], closed[:, 1], color="tab:red", linewidth=1.2, zorder=3)
+        ax.plot(closed[:, 0], closed[:, 1], color=CENTRE, linewidth=1.2, zorder=3)
     _frame(ax, low, high, margin, "m")
     ax.set_title(f"{grid.n_cells} cells of {1000.0 * grid.cell_size:g} mm, outline in red")
     figure.colorbar(squares, ax=ax, label="height [mm]", shrink=0.8)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from pushwise.geometry.polygon import placed
 from pushwise.shape.scene import Scene
+from pushwise.show.figure_style import CENTRE, styled
 from pushwise.show.figures import save_picture
 from pushwise.show.quantities import cell_corners
 from pushwise.typing import Array
@@ -26,6 +27,7 @@ def plot_scene(scene: Scene, points: Array, path: Path) -> None:
     save_picture(scene_figure(scene, points), path)
 
 
+@styled
 def scene_figure(scene: Scene, points: Array) -> Figure:
     """Draw a scene from above: cells coloured by height, numbers, and the cloud [m], (n, 3)."""
     corners = np.concatenate([each.outline for each in scene.objects])
@@ -54,7 +56,7 @@ def draw_scene(ax: Axes, scene: Scene, points: Array) -> PolyCollection:
         heights += each.grid.heights.tolist()
         for loop in (each.grid.outline, *each.holes):
             closed = placed(np.vstack([loop, loop[:1]]), pose)
-            ax.plot(closed[:, 0], closed[:, 1], color="tab:red", linewidth=1.2, zorder=3)
+            ax.plot(closed[:, 0], closed[:, 1], color=CENTRE, linewidth=1.2, zorder=3)
         ax.annotate(
             str(number),
             (pose[0], pose[1]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,11 +24,13 @@ from pushwise.experiments.real.learning import (
 from pushwise.experiments.real.recordings import PIECE, TOUCH, Recorded
 from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import merge_rows
+from pushwise.show.figure_style import styled
 from pushwise.typing import Array
 
 __all__ = [
     "draw_curves",
     "impossible_note",
+    "readable_set",
     "recordings_table",
     "repeats_table",
     "scores_table",
@@ -38,6 +41,23 @@ __all__ = [
 SAME_PLACE = 1e-3  # m
 SAME_ANGLE = 0.035  # rad
 CHI2_95 = 5.991  # 95 % quantile with two degrees of freedom
+_SET_SOURCES = {
+    "hogan2016_tracking": "Hogan 2016",
+    "window10_90": "MIT",
+    "zhou2016": "Zhou 2016",
+}
+_SET_WORDS = {
+    "abs": "ABS,",
+    "ellip": "ellipse",
+    "hardboard": "hardboard,",
+    "hex": "hexagon",
+    "pertubations": "perturbations,",  # as the files spell it
+    "perturbations": "perturbations,",
+    "plywood": "plywood,",
+    "pt": "points,",
+    "rect": "rectangle",
+    "tri": "triangle",
+}
 LEARNED = ("set", "learned from", "draws")
 """First columns of the tables of scores."""
 
@@ -274,19 +294,27 @@ def _motions(data: RealSet) -> Array:
     return np.array(motions)
 
 
+def readable_set(name: str) -> str:
+    """Return the name of a set of pushes, which is its path, in words."""
+    source, _, rest = name.partition("/")
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[a-z])", " ", rest)
+    plain = re.sub(r"\b(2016 10 23|v 10) ?", "", spaced.replace("_", " ").lower())
+    plain = re.sub(r"(straight line )+", "straight line, ", plain)
+    words = (_SET_WORDS.get(word, word) for word in plain.split())
+    day = " (23 October)" if "2016_10_23" in rest else ""
+    return f"{_SET_SOURCES.get(source, source)}: {' '.join(words).rstrip(',')}{day}"
+
+
+@styled
 def draw_curves(rows: Sequence[Score], path: Path) -> None:
     """Draw the error against the number of pushes learned from, one panel per set."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     names = sorted({row.set for row in rows})
     columns = min(4, len(names))
     lines = -(-len(names) // columns)
-    figure, axes = plt.subplots(
-        lines, columns, figsize=(3.4 * columns, 2.6 * lines), layout="constrained", squeeze=False
-    )
+    figure = Figure(figsize=(3.4 * columns, 2.6 * lines), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(names) :]:
         ax.set_axis_off()
     methods = dict.fromkeys(row.method for row in rows if "," not in row.method)
@@ -300,13 +328,11 @@ def draw_curves(rows: Sequence[Score], path: Path) -> None:
             ]
             style = "o-" if method == "identified" else "."
             ax.plot(counts, value, style, color=colours[method], label=method, markersize=4)
-        ax.set_title(fill(name, 36), fontsize=8)
+        ax.set_title(fill(readable_set(name), 36), fontsize=9)
         ax.set_ylim(0.0, 1.1 * max(row.combined_mm for row in mine))
         ax.set_xlim(0.0, 1.1 * max(row.pushes for row in mine))
-        ax.tick_params(labelsize=7)
     marks = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
-    figure.legend(marks.values(), marks.keys(), loc="outside upper center", ncols=5, fontsize=8)
-    figure.supxlabel("pushes learned from", fontsize=9)
-    figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=9)
+    figure.legend(marks.values(), marks.keys(), loc="outside upper center", ncols=5)
+    figure.supxlabel("pushes learned from", fontsize=10)
+    figure.supylabel("mean error, distance + 70.7 mm x angle [mm]", fontsize=10)
     save_figure(figure, path, dpi=110)
-    plt.close(figure)
