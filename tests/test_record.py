@@ -150,4 +150,4 @@ def test_the_referee_writes_table_and_figure(
     worlds = [label for label in labels if not label.startswith("_")]  # the finger's path has none
     assert worlds == [row["world"] for row in rows[: len(worlds)]]
     assert texts(figures["referee.png"]) == ["start", *worlds]
-    assert panels[0].get_title() == rows[0]["push"]
+    assert panels[0].get_title(loc="left") == rows[0]["push"]

@@ -238,6 +238,14 @@ def test_a_failure_says_how_near_it_came_and_what_to_try(failed: Outcome) -> Non
     assert "After 1 push goal 1 was given up: no push is safe there. Another goal" in page
 
 
+def test_a_run_without_a_plan_has_a_path(outcome: Outcome) -> None:
+    """Show where a controller steered the object, and that there was no plan."""
+    steered = replace(outcome, plan=None)
+    page = words(report(steered))
+    assert "No plan was found before the first push." in page and "planned path" not in page
+    assert "no plan found, steered on the way" in summary(steered)
+
+
 def test_every_way_to_fail_has_advice(outcome: Outcome, failed: Outcome) -> None:
     """Have something to try for each end, and before a goal was chosen; nothing for a success."""
     assert failed.followed is not None

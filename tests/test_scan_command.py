@@ -33,7 +33,8 @@ def test_a_cloud_becomes_a_grid_a_picture_and_a_report(cloud: Path) -> None:
     assert isinstance(saved, pw.Scan)
     assert 28 <= saved.grid.n_cells <= 127
     assert picture.is_file()
-    assert figures["grid.png"].axes[0].get_title().startswith(f"{saved.grid.n_cells} cells of ")
+    (axes, _) = figures["grid.png"].axes
+    assert axes.get_title(loc="left").startswith(f"{saved.grid.n_cells} cells of ")
     code, out, err = pushwise("scan", cloud, "-o", grid)
     assert (code, out) == (1, "")
     assert err == f"pushwise: {grid} exists; add --force to overwrite it.\n"

@@ -197,17 +197,17 @@ def _goal(outcome: Outcome, truth: ObjectModel | None) -> dict[str, Any] | None:
 
 
 def _path(outcome: Outcome) -> dict[str, Any] | None:
-    """Return the plan and how it went; None without one."""
+    """Return the plan, if there is one, and how it went; None without a goal."""
     goal, plan, followed = outcome.goal, outcome.plan, outcome.followed
-    if goal is None or plan is None or outcome.grid is None:
+    if goal is None or outcome.grid is None:
         return None
     goals: list[Array] = [goal.pose]
     if followed is not None:
         goals = [*(each.pose for each in followed.abandoned), followed.goal]
     return {
         "picture": pictures.way(outcome, goals),
-        "pushes": len(plan.pushes),
-        "simulations": plan.simulations,
+        "pushes": None if plan is None else len(plan.pushes),
+        "simulations": 0 if plan is None else plan.simulations,
         "goals": len(goals),
     }
 

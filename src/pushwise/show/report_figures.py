@@ -143,11 +143,13 @@ def way(outcome: Outcome, goals: Sequence[Array]) -> Markup:
 
     Of many pushes, only some are drawn with their number and the finger.
     """
-    grid, plan = outcome.grid, outcome.plan
-    assert grid is not None and plan is not None
+    grid, plan, seen = outcome.grid, outcome.plan, outcome.seen
+    assert grid is not None and seen is not None
     records = () if outcome.followed is None else outcome.followed.records
-    last = records[-1].pose[-1] if records else plan.poses[0]
-    shown = [*plan.waypoints, last, *goals, *(record.pose[0] for record in records)]
+    before = [seen.pose, *(record.pose[-1] for record in outcome.records)]
+    last = records[-1].pose[-1] if records else before[-1]
+    waypoints = np.zeros((0, 3)) if plan is None else plan.waypoints
+    shown = [*waypoints, last, *goals, *(record.pose[0] for record in records)]
     frame = np.vstack([placed(grid.outline, pose) for pose in shown])
     drawing = SvgDrawing(frame)
     drawing.polygon(outcome.table.polygon, "table")
@@ -161,8 +163,9 @@ def way(outcome: Outcome, goals: Sequence[Array]) -> Markup:
     for goal in goals[:-1]:
         drawing.outline(grid, goal, "goal abandoned")
     drawing.outline(grid, goals[-1], "goal")
-    drawing.line(plan.waypoints[:, :2], "predicted")
-    for point in plan.waypoints[:, :2]:
+    if len(waypoints):
+        drawing.line(waypoints[:, :2], "predicted")
+    for point in waypoints[:, :2]:
         drawing.disc(point, 0.004, "waypoint")
     for record in records:
         drawing.line(record.pose[:: max(1, len(record.pose) // 40), :2], "observed")
@@ -171,7 +174,7 @@ def way(outcome: Outcome, goals: Sequence[Array]) -> Markup:
         at = record.push.start if isinstance(record.push, Push) else record.pose[0, :2]
         drawing.badge(at, _BADGE * drawing.size, str(number))
     return drawing.svg(
-        f"The table from above: the planned path through {len(plan.waypoints)} poses, the "
+        f"The table from above: the planned path through {len(waypoints)} poses, the "
         f"{counted(len(records), 'push', 'pushes')} made, and the final pose next to the goal."
     )
 

@@ -79,12 +79,14 @@ def phase_results(
         said[Phase.IDENTIFY] = ("nothing learned: mass and friction assumed to be uniform",)
     if (true := centre_truth(outcome, truth)) is not None:
         said[Phase.IDENTIFY] += (f"{true}",)
-    if goal is not None and plan is not None:
+    if goal is not None:
         fall = outcome.fall_probability
         risk = "unknown" if fall is None else probability(fall)
-        pushes = counted(len(plan.pushes), "push", "pushes")
+        planned = "no plan found, steered on the way"
+        if plan is not None:
+            planned = f"{counted(len(plan.pushes), 'push', 'pushes')} planned"
         over = f"{1e3 * goal.overhang:.0f} mm over the edge, fall risk {risk}"
-        said[Phase.PLAN] = (f"{over}; {pushes} planned",)
+        said[Phase.PLAN] = (f"{over}; {planned}",)
     if followed is not None:
         pushes = counted(len(followed.records), "push", "pushes")
         where = "another goal, chosen on the way" if outcome.other_goal else "the goal"
