@@ -180,3 +180,18 @@ def test_numbers_that_json_does_not_have_are_refused(tmp_path: Path) -> None:
     (tmp_path / "goal.json").write_text(json.dumps(document))
     with pytest.raises(PushwiseError, match=r"goal\.json: not a JSON file \(NaN is not a number"):
         documents.read_document(tmp_path / "goal.json", "goal")
+
+
+def test_damaged_numbers_are_lost_points(tmp_path: Path) -> None:
+    """Count points that are not finite, damaged or too far away as lost, without a warning."""
+    points = pw.objects.load("box").points(np.random.default_rng(0))[:, :3].astype(np.float32)
+    points[:3] = np.inf, 1e38, np.array(0x7FA00000, dtype=np.uint32).view(np.float32)
+    np.save(tmp_path / "cloud.npy", points)
+    head = (
+        "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH {0}\nHEIGHT 1\nPOINTS {0}\n"
+        "DATA binary\n"
+    )
+    (tmp_path / "cloud.pcd").write_bytes(head.format(len(points)).encode() + points.tobytes())
+    for name in ("cloud.npy", "cloud.pcd"):
+        scan = pw.Scan.from_points(read_shape(tmp_path / name).points)
+        assert sum(group.points for group in scan.dropped if "finite" in group.what) == 3

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushwise.errors import WriteError
+from pushwise.errors import WriteError, reason
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,8 +70,7 @@ def save_figure(figure: Figure, path: Path, *, dpi: int) -> None:
         try:
             figure.savefig(half, dpi=dpi, format=path.suffix[1:] or "png")
         except ValueError as error:  # no such format
-            reason = " ".join(str(error).split()).rstrip(".")
-            raise WriteError(f"cannot write {path} ({reason}).") from None
+            raise WriteError(f"cannot write {path} ({reason(error)}).") from None
 
 
 def make_folder(path: Path) -> None:

@@ -27,7 +27,7 @@ from typing import Any, cast
 import numpy as np
 
 from pushwise.atomic_write import write_bytes, write_text
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 
 __all__ = [
     "KINDS",
@@ -134,8 +134,7 @@ def read_json(path: Path) -> Any:
     except RecursionError:
         raise PushwiseError(f"{path}: not a JSON file of ours (nested too deeply).") from None
     except ValueError as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"{path}: not a JSON file ({reason:.200}).") from None
+        raise PushwiseError(f"{path}: not a JSON file ({reason(error)}).") from None
 
 
 def _refuse_constant(name: str) -> float:
@@ -247,5 +246,4 @@ def _damage_named() -> Iterator[None]:
     except PushwiseError:
         raise
     except _DAMAGE as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise PushwiseError(f"not a readable NumPy file ({reason[:120].rstrip('.')}).") from None
+        raise PushwiseError(f"not a readable NumPy file ({reason(error)}).") from None

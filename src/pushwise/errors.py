@@ -1,6 +1,6 @@
 """The errors and warnings of Pushwise; each message is one sentence for people."""
 
-__all__ = ["PushwiseError", "PushwiseWarning", "SimulationError", "WriteError"]
+__all__ = ["PushwiseError", "PushwiseWarning", "SimulationError", "WriteError", "reason"]
 
 
 class PushwiseError(ValueError):
@@ -17,3 +17,9 @@ class WriteError(PushwiseError):
 
 class PushwiseWarning(UserWarning):
     """Something the user should know that is not an error; the message is one sentence."""
+
+
+def reason(error: BaseException) -> str:
+    """Return the message of a library's error for brackets: one short line without a full stop."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:120].rstrip(".")

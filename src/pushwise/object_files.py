@@ -171,9 +171,9 @@ def _check_fields(
         if name not in document:
             raise PushwiseError(f"{name} is missing.")
     if unknown := [name for name in document if name not in [*required, *(extras or [])]]:
-        raise PushwiseError(f"{unknown[0]!r} is not a field of {what}.")
+        raise PushwiseError(f"{unknown[0]!r:.40} is not a field of {what}.")
     if document.get("units", _UNITS) != _UNITS:
-        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r}.')
+        raise PushwiseError(f'units must be "{_UNITS}"; it is {document["units"]!r:.40}.')
 
 
 def json_number(name: str, value: object) -> float:
@@ -263,7 +263,7 @@ def _dropped(name: str, value: object) -> Dropped:
     if not isinstance(value, dict) or set(value) != set(Dropped._fields):
         raise PushwiseError(f"{name} must have the fields {', '.join(Dropped._fields)}.")
     if not isinstance(value["what"], str):
-        raise PushwiseError(f"{name}.what must be text; it is {value['what']!r}.")
+        raise PushwiseError(f"{name}.what must be text; it is {value['what']!r:.40}.")
     share = json_number(f"{name}.share", value["share"])
     return Dropped(
         value["what"],

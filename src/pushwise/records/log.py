@@ -205,7 +205,7 @@ def _part(
     if part is None:
         return None
     if not isinstance(part, dict) or not set(needed) <= set(part) <= {*needed, *other}:
-        got = ", ".join(part) if isinstance(part, dict) else repr(part)
+        got = (", ".join(part) if isinstance(part, dict) else repr(part))[:200]
         least = f", at least {' and '.join(needed)}" if needed else ""
         raise PushwiseError(
             f"{name} must be a JSON object of {', '.join([*needed, *other])}{least}; got {got}."

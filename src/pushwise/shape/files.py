@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.documents import read_bytes, read_text, unpacked_array
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.shape.cloud_limits import check_count
 from pushwise.shape.pcd import parse_pcd
 from pushwise.typing import Array, Integers
@@ -86,10 +86,12 @@ def read_image(path: Path) -> Array:
 
     data = read_bytes(path, LARGEST_SHAPE)
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            pixels = np.asarray(image)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Damage shows in the data.
+            with Image.open(io.BytesIO(data)) as image:
+                pixels = np.asarray(image)
     except (*_DAMAGE, MemoryError, Image.DecompressionBombError) as error:
-        raise PushwiseError(f"{path.name}: not a readable image ({_reason(error)}).") from None
+        raise PushwiseError(f"{path.name}: not a readable image ({reason(error)}).") from None
     if pixels.ndim != 2 or pixels.dtype.kind not in "biuf":
         raise PushwiseError(
             f"{path.name}: the image must have one number per pixel; got shape {pixels.shape}."
@@ -114,7 +116,7 @@ def _mesh(data: bytes, kind: str) -> CloudOrMesh:
         vertices = np.asarray(getattr(loaded, "vertices", np.empty((0, 3))), dtype=np.float64)
         faces = np.asarray(getattr(loaded, "faces", np.empty((0, 3))), dtype=np.int64)
     except _DAMAGE as error:
-        raise PushwiseError(f"not a readable {kind.upper()} file ({_reason(error)}).") from None
+        raise PushwiseError(f"not a readable {kind.upper()} file ({reason(error)}).") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) == 0:
         raise PushwiseError(f"no points in this {kind.upper()} file.")
     return CloudOrMesh(vertices, faces if len(faces) else None)
@@ -176,7 +178,7 @@ def _table(text: str) -> Array:
             comments=None,
         )
     except ValueError as error:
-        raise PushwiseError(f"each row must have x, y and z ({_reason(error)}).") from None
+        raise PushwiseError(f"each row must have x, y and z ({reason(error)}).") from None
 
 
 def _named(names: list[str]) -> list[int]:
@@ -220,9 +222,3 @@ def _array(data: bytes) -> Array:
         )
     with np.errstate(all="ignore"):  # damaged numbers become NaN
         return np.asarray(array, dtype=np.float64).reshape(-1, 3)
-
-
-def _reason(error: Exception) -> str:
-    """Return the message of a library's error on one line, without its full stop."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text[:120].rstrip(".")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.shape.cloud_limits import check_count
 from pushwise.typing import Array
 
@@ -125,8 +125,8 @@ def _ascii(header: _Header, body: bytes, fields: tuple[str, ...]) -> Array:
     try:
         return np.loadtxt(rows, dtype=np.float64, usecols=columns, ndmin=2, comments=None)
     except ValueError as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"a row of the PCD file is not a list of numbers ({reason}).") from None
+        why = reason(error)
+        raise PushwiseError(f"a row of the PCD file is not a list of numbers ({why}).") from None
 
 
 def _compressed(

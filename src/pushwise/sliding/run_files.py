@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pushwise.documents import read_arrays, read_document, write_arrays, write_document
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.identification.free_slide import free_slide
 from pushwise.identification.noise import Errors
 from pushwise.identification.objective import Refined
@@ -270,6 +270,6 @@ def read_phase(folder: Path, phase: Phase, done: Outcome) -> Read:
         raise
     except (IndexError, KeyError, OSError, TypeError, ValueError) as error:
         raise PushwiseError(
-            f"{folder}: what the phase {phase} left is damaged, or of another version ({error}); "
-            "slide again with --force."
+            f"{folder}: what the phase {phase} left is damaged, or of another version "
+            f"({reason(error)}); slide again with --force."
         ) from None

@@ -30,7 +30,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from pushwise import __version__
 from pushwise.atomic_write import is_unfinished, make_folder
 from pushwise.documents import read_document, write_document
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.identification.belief import centre_error
 from pushwise.identification.prior import Prior
 from pushwise.locking import exclusive, is_lock
@@ -247,8 +247,7 @@ def _complete(file: Path) -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError) as error:
         raise PushwiseError(
-            f"{file} is damaged, or of another version ({str(error).rstrip('.')}); "
-            "slide again with --force."
+            f"{file} is damaged, or of another version ({reason(error)}); slide again with --force."
         ) from None
 
 

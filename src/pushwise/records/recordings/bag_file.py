@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.extras import require
 from pushwise.records.recordings.poses import times
 from pushwise.records.recordings.transforms import Frames
@@ -110,12 +110,7 @@ def open_bag(path: Path, chosen: list[str]) -> Bag:
     except Exception as error:
         # For damaged bags the reader, SQLite and the decompressors raise errors of many kinds.
         raise PushwiseError(
-            f"{path} cannot be read as a ROS bag: {_sentence(error)}; if it was cut short, try to "
+            f"{path} cannot be read as a ROS bag: {reason(error)}; if it was cut short, try to "
             "repair it with `rosbag reindex`, `ros2 bag reindex` or `mcap recover`."
         ) from error
     return Bag(path, types, counts, messages)
-
-
-def _sentence(error: Exception) -> str:
-    """Return the text of an error without the full stop."""
-    return (str(error) or type(error).__name__).rstrip(".")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pushwise.documents import LARGEST_ARRAYS, read_json
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 from pushwise.extras import require
 from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.typing import Array
@@ -57,8 +57,7 @@ def _hdf5(path: Path) -> dict[str, Any]:
                     )
             return {name: np.asarray(file[name]) for name in _TABLES}
     except (OSError, KeyError, RuntimeError, TypeError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise PushwiseError(f"{path} cannot be read as an HDF5 file: {reason:.200}.") from None
+        raise PushwiseError(f"{path} cannot be read as an HDF5 file: {reason(error)}.") from None
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def _check_names(path: Path, names: list[str]) -> None:
     if missing:
         raise PushwiseError(
             f"{path} has no {' and no '.join(missing)}; a file of the MIT push dataset has "
-            f"{', '.join(_TABLES)}, this one {', '.join(sorted(names)) or 'nothing'}."
+            f"{', '.join(_TABLES)}, this one {', '.join(sorted(names))[:200] or 'nothing'}."
         )
 
 
