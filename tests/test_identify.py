@@ -84,6 +84,19 @@ def test_five_pushes_predict_five_others(name: str, seed: int) -> None:
 
 
 @pytest.mark.slow
+def test_a_heavy_end_is_found_where_the_first_guess_is_the_other() -> None:
+    """Fit two pushes of a hammer for which uniform and convex starts end at false minima."""
+    world = pw.worlds.random_world("hammer", pw.Table(), world="mujoco", seed=502)
+    grid = pw.objects.load("hammer").grid
+    records = [
+        world.push(pw.Push.line((0.0730, -0.2282), (0.0186, 0.0983), 2.0)),
+        world.push(pw.Push.line((0.0856, 0.0831), (0.0989, 0.0151), 2.0)),
+    ]
+    found = pw.identify(grid, records)
+    assert end_distance(found.model, records, found.finger) < 0.015
+    assert found.model.centre_of_mass[0] < -0.1
+
+
 def test_the_noise_need_not_be_told() -> None:
     """Estimate the sensor's noise from the jitter of the trajectories."""
     thing, records = pushed("box", 3)

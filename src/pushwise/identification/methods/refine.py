@@ -46,8 +46,8 @@ FITS = 0.95  # mean weight of the samples of a push that fits; 1.1 where all err
 LOPSIDED = 1.5  # log of the mass at an end relative to that in the middle
 FITS_WELL = 1.0  # a false minimum without drift had 0.97, true ones have 1.03 and more
 DRAWS = 40  # starts tried for a push that does not fit
-ENOUGH = 60  # simulations after which no other start is tried
-MOST = 120  # simulations after which a minimisation that still creeps ends, too
+ENOUGH = 420  # simulated pushes after which no other start is tried if the best model fits
+MOST = 840  # simulated pushes after which a minimisation that still creeps ends, too
 
 
 def refine(task: Task) -> Refined:
@@ -58,18 +58,16 @@ def refine(task: Task) -> Refined:
     """
     problem = task.problem
     task.counter.add()  # the linear least squares count as one simulation
-    starts = [problem.unknowns_of(convex_model(problem)), np.zeros(problem.unknowns)]
-    starts = sorted(starts, key=task.error)
+    convex = problem.unknowns_of(convex_model(problem))
+    starts = sorted([convex, np.zeros(problem.unknowns), *_lopsided(problem)], key=task.error)
     sigma = sensor_noise(problem, task.noise.pose)
     refinement = _Refinement(task, problem, sigma, task.counter.count)
     first = refinement.most_probable(starts)
-    wrong = frozenset(
-        i for i in range(len(problem.records)) if contradicts(first.weight[problem.owner == i])
-    )
+    wrong = _contradicted(problem, first)
     if not wrong or 2 * len(wrong) >= len(problem.records) - len(problem.flaws):
         return first
     # It starts near its end, so that half of the simulations are left for it.
-    before = task.counter.count - 0.5 * MOST
+    before = task.counter.count - 0.5 * MOST / len(problem.records)
     rest = replace(refinement, problem=problem.without(wrong), before=before)
     again = rest.most_probable([first.u, *starts])
     weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
@@ -99,14 +97,14 @@ class _Refinement:
         """Minimise from one start (unknowns,) after the other until a model fits without drift.
 
         A model that has to drift is probably at a false minimum, with its weight at the wrong end
-        of the object: after the given starts lopsided ones are tried, and the most probable result
-        is returned.
+        of the object: then others are tried, and the most probable result is returned. The search
+        goes on for longer while a push contradicts the best model.
         """
         best = self._settled(starts[0])
-        for at, u in enumerate((*starts[1:], *_lopsided(self.problem))):
+        for at, u in enumerate(starts[1:]):
             if best.errors.drift[0] <= DRIFTS[0] and (at > 0 or _fits_all(self.problem, best)):
                 break
-            if self._spent(ENOUGH):
+            if self._spent(MOST if _contradicted(self.problem, best) else ENOUGH):
                 break
             best = max(best, self._settled(u), key=lambda e: e.evidence)
         return best
@@ -204,9 +202,10 @@ class _Refinement:
             self.task.counter.add(DRAWS / len(problem.records))
         return None if (u == end.u).all() else u
 
-    def _spent(self, simulations: int) -> bool:
-        """Return whether this many simulations, or the time allowed, are used up."""
-        return self.task.counter.count - self.before > simulations or self.task.out_of_time
+    def _spent(self, pushes: int) -> bool:
+        """Return whether so many simulated pushes, or the time allowed, are used up."""
+        simulated = (self.task.counter.count - self.before) * len(self.problem.records)
+        return simulated > pushes or self.task.out_of_time
 
     def _fit(self, u: Array) -> Fit:
         """Simulate at u; counts as one simulation."""
@@ -225,6 +224,13 @@ def _fits_all(problem: Problem, end: Refined) -> bool:
     """Return whether every push fits so well that no other start can do better."""
     return all(
         np.mean(end.weight[problem.owner == i]) > FITS_WELL for i in range(len(problem.records))
+    )
+
+
+def _contradicted(problem: Problem, end: Refined) -> frozenset[int]:
+    """Return the pushes that contradict a model."""
+    return frozenset(
+        i for i in range(len(problem.records)) if contradicts(end.weight[problem.owner == i])
     )
 
 
