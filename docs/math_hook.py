@@ -13,6 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
+LETTER = re.compile(r"<mi>(&#x0*3[BC][0-9A-F];|\w)</mi>")  # Latin or small Greek; see math.css
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -24,4 +25,5 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 def _mathml(formula: re.Match[str]) -> str:
     """Return a formula, inside a line or on its own."""
     display = "inline" if formula[2] == "(" else "block"
-    return convert(html.unescape(formula[3]).strip(), display=display)
+    mathml = convert(html.unescape(formula[3]).strip(), display=display)
+    return LETTER.sub(r'<mi class="letter">\1</mi>', mathml)

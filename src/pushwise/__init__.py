@@ -113,7 +113,7 @@ __all__ = [
     "worlds",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "BagTopics": "pushwise.records.recordings",

@@ -135,7 +135,9 @@ Force = Annotated[bool, flag("--force", "Overwrite existing files.")]
 Json = Annotated[bool, flag("--json", "Print one JSON object.")]
 ModelFile = Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
-WorldOption = Annotated[WorldName, typer.Option(help="Simulator to push in.")]
+WorldOption = Annotated[
+    WorldName, typer.Option(help="Simulator to push in: mujoco, ideal or bullet.")
+]
 
 
 def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool) -> None:

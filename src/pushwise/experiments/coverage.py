@@ -2,9 +2,9 @@
 
 Objects whose parts have nearly the same friction ("even"), or frictions that differ by up to a
 factor of 3 ("uneven"), are pushed in three worlds: Ideal with every cell carrying its own weight,
-Ideal on a stiff bed, and MuJoCo. The method does not know the world. It is told where friction is
+Ideal on a stiff bed, and MuJoCo. The method does not know the world. It knows where friction is
 even, `Prior(friction_spread=0.05)`: slow pushes cannot show it, and error bars that allow for
-uneven friction are far too large then. Of uneven friction it is told nothing. It learns from five
+uneven friction are far too large then. Of uneven friction it knows nothing. It learns from five
 slow pushes, or from two slow pushes and five flicks that it chooses itself, one after the other, on
 a table of 1.0 x 0.7 m. Poses have 1 mm and 5 mrad of noise; slow pushes are sampled at 10 Hz,
 flicks at 60 Hz. Forces are not used, except for the total mass in MuJoCo: there everything is

@@ -11,8 +11,8 @@ and true final cell positions. Parts:
 - mujoco: our method in a world that shares no code with the model.
 - calibration: our method on many ground truths, to test its error bars.
 
-Friction is nearly uniform ("even"), and our method is told so, or the frictions of parts differ by
-up to a factor of 3 ("uneven"). `coverage` tests the error bars of a method that is told nothing.
+Friction is nearly uniform ("even"), and our method knows that, or the frictions of parts differ by
+up to a factor of 3 ("uneven"). `coverage` tests the error bars of a method that does not know it.
 """
 
 from __future__ import annotations

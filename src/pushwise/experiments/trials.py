@@ -104,7 +104,7 @@ def push_object(
 def end_error(model: ObjectModel, finger: Finger, records: list[PushRecord]) -> float:
     """Return the mean distance between predicted and true final cells [m], over all pushes.
 
-    A push that cannot be simulated, of which a warning tells, counts as one that moves nothing.
+    A push that cannot be simulated counts as one that moves nothing, with a warning.
     """
     distances = []
     for i, record in enumerate(records):

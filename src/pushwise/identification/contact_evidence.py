@@ -145,7 +145,7 @@ class Seen:
         push = self.record.push
         assert isinstance(push, Push)
         free = self.free_slide(body, strides)
-        # An object in motion needs no finger; one at rest needs it to set out and to go on.
+        # An object in motion needs no finger; one at rest needs it to start and to keep moving.
         gaps = [] if self.record.twist.any() else [strides[0].before]
         alone = 0.0
         for one in sorted(strides, key=lambda one: -max(one.before, one.after)):

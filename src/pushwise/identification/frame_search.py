@@ -22,7 +22,7 @@ PROMISING, LONG = 5, 300  # likewise, of those that are promising
 PUSHES = 12  # of a longer log
 PLACES = 12  # samples of a push that the finger must not be inside of
 ENOUGH = 3  # contacts; a frame has three numbers
-CAP = 0.03  # m; a contact that is farther off tells nothing, as it may be none
+CAP = 0.03  # m; a contact that is farther off shows nothing, as it may be none
 STEP = 0.04, 0.04, 0.2  # m, m, rad; first steps of the search
 
 

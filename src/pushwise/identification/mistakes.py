@@ -33,7 +33,7 @@ WRONG_AFTER = 0.1  # of the pushes may be bad for another reason
 FRAME_PUSHES = 3  # bad ones: a frame has three numbers, which explain one or two by themselves
 GROSS = 0.02  # m; unless these are far off
 CLEAR = 2.5e-3  # m; mean violation of a log that is explained
-NEARLY = 1.5  # two frames of which one leaves so much larger gaps are not equally good
+NEARLY = 1.5  # two frames are not equally good if one leaves so much larger gaps
 AS_GOOD = 1e-3  # m; two explanations whose mean violations differ by less are equally good
 
 

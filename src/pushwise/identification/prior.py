@@ -38,7 +38,7 @@ class FingerHeight(NamedTuple):
     shifts: bool
     """Whether it is the shift of the load, height times friction, that is believed to be typical.
 
-    A height that nobody has measured must not seem to reveal the friction, and with it the mass.
+    A height that was not measured must not seem to reveal the friction, and with it the mass.
     """
 
 

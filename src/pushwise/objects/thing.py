@@ -227,7 +227,7 @@ def _union(polygons: Iterable[Array]) -> Array:
     """Return the outline [m], shape (k, 2), of polygons that share edges.
 
     Shared edges, which run in opposite directions in the two polygons, cancel; the rest is one
-    loop, or several, of which the outermost is the outline and the others are holes.
+    loop, or several: the outermost is the outline, the others are holes.
     """
     edges: dict[tuple[float, float], set[tuple[float, float]]] = {}
     for polygon in polygons:

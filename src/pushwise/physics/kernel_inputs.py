@@ -162,7 +162,7 @@ def clock_of(action: Action, dt: float, until: float, *, settle: bool) -> Clock:
         action: what is done, with time counted from the start of the rollout.
         dt: time step [s].
         until: end of the rollout [s].
-        settle: whether it goes on from there until the object rests.
+        settle: whether it continues from there until the object rests.
 
     """
     instants: list[Array] = [np.zeros(1)]

@@ -19,7 +19,7 @@ __all__ = ["EdgePose", "Wanted", "candidates"]
 _TURNS = 72  # orientations of the object tried at an edge
 _PLACES = 5  # places tried along an edge
 _DEEPER = (0.0, 0.01, 0.02, 0.04)  # m of additional overhang that are tried
-_STEP = 0.005  # m between overhangs that are tried where as much as possible is wanted
+_STEP = 0.005  # m between overhangs that are tried where as much as possible is asked for
 _CLEAR = 0.005  # m by which a part that is to be grasped must be beyond the edge
 
 
@@ -39,7 +39,7 @@ class Wanted:
     at: Array | None
     """A point of the object [m] in the grid frame, shape (2,), that must be, too; or None."""
     deep: bool
-    """Whether poses with as much overhang as possible are wanted, too."""
+    """Whether poses with as much overhang as possible are asked for, too."""
 
     def depths(self, outline: Array, theta: float) -> list[float]:
         """Return overhangs to try in an orientation [m]."""
@@ -53,7 +53,7 @@ class Wanted:
         return [least + deeper for deeper in _DEEPER]
 
     def holds(self, pose: Array, part: Overhang, table: Array) -> bool:
-        """Return whether a part at a pose (3,) beyond an edge of a table (c, 2) is as wanted."""
+        """Return whether a part at a pose (3,) beyond an edge of a table (c, 2) is as required."""
         if part.depth < self.overhang - 1e-9:
             return False
         if self.at is None:
@@ -69,7 +69,7 @@ class Wanted:
 def candidates(
     outline: Array, table: Array, wanted: Wanted, region: int | ArrayLike | None
 ) -> list[EdgePose]:
-    """Return poses of a region with a wanted part beyond an edge.
+    """Return poses of a region with the required part beyond an edge.
 
     Args:
         outline: Outline of the object in the grid frame [m], shape (k, 2).
@@ -104,7 +104,7 @@ def candidates(
 def _at_edges(
     outline: Array, table: Array, edges: range | list[int], wanted: Wanted, finer: int = 1
 ) -> list[EdgePose]:
-    """Return poses at edges of the table, in all orientations, with a wanted part beyond them.
+    """Return poses at edges of the table, in all orientations, with the required part beyond them.
 
     finer: factor by which to increase the number of places along an edge.
     """

@@ -163,7 +163,7 @@ class FreeSpace:
         outline = balance.model.grid.outline
         self.rules = FreeSpaceRules(
             cells=balance.cells,
-            centres=balance.centres.copy(),  # all of them: goals and the way there have one rule
+            centres=balance.centres.copy(),  # all of them: goals and the path have one rule
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),

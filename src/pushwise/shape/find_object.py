@@ -24,7 +24,7 @@ __all__ = ["find_object", "scan_of"]
 
 # A point given as `near` that is farther from every object [m] has another unit or frame.
 _FARTHEST_NEAR = 0.5
-# A point on an object, picked in a picture, is at most this far beside it [m].
+# A point on an object, picked in a picture, is at most this far off it [m].
 _NEAR = 0.02
 _TABLE = "the table is seen there"
 

@@ -2,9 +2,9 @@
 
 After a few random pushes the object is identified, and each further push is the one after which the
 best goal would fall with the lowest probability: a slow push, or a flick if poses are measured
-often enough. It ends when a goal with the wanted overhang is safe. Where as much overhang as
-possible is wanted, pushes are chosen for the centre of mass, until the object may go nearly as far
-as if its most probable model were certain.
+often enough. It ends when a goal with the required overhang is safe. Where as much overhang as
+possible is asked for, pushes are chosen for the centre of mass, until the object may go nearly as
+far as if its most probable model were certain.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _ranked(
 
 
 def _goal_poses(belief: Belief, scene: Unexplored, options: SlideOptions) -> Array:
-    """Return poses (p, 3) with the wanted overhang, the safest ones for the most probable model."""
+    """Return poses (p, 3) with the required overhang, safest first by the most probable model."""
     at = None if options.grasp_at is None else np.array(options.grasp_at)
     wanted = Wanted(options.overhang, at, deep=False)
     found = candidates(scene.grid.outline, scene.table.polygon, wanted, None)

@@ -202,7 +202,7 @@ class _FreeBody:
         half = 0.5 * pose[2]
         data.qpos[:7] = [pose[0], pose[1], 0.0, np.cos(half), 0.0, 0.0, np.sin(half)]
         # The velocity is that of the body's frame, which is the grid's, not that of its centre of
-        # mass; the angular velocity is in the body's axes, of which z is the table's.
+        # mass; the angular velocity is in the body's axes; their z is the table's.
         data.qvel[:6] = [twist[0], twist[1], 0.0, 0.0, 0.0, twist[2]]
 
     def twist(self, data: mujoco.MjData) -> Array:

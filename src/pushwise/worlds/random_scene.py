@@ -151,7 +151,7 @@ def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
     along = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)]
     mass = _LOPSIDED ** (along / np.abs(along).max())
     total = rng.uniform(0.2, 1.0)
-    # One half rubs more than the other, by up to a factor of 3, as in `Thing.sample`.
+    # One half has more friction than the other, by up to a factor of 3, as in `Thing.sample`.
     angle, ratio = rng.uniform(-np.pi, np.pi), 3.0 ** (0.5 * rng.uniform(-1.0, 1.0))
     side = (grid.centres - grid.centres.mean(axis=0)) @ [np.cos(angle), np.sin(angle)] > 0.0
     friction = rng.uniform(*_FRICTION) * np.where(side, ratio, 1.0 / ratio)

@@ -181,7 +181,7 @@ class SimulatedWorld(ABC):
     def _measured(self, push: Push, motion: Motion) -> Push:
         """Return the path of the finger as a record of `push` states it.
 
-        It is the commanded one where the finger follows it exactly, or where nobody measures it.
+        It is the commanded one where the finger follows it exactly, or where it is not measured.
         """
         return push
 

@@ -70,7 +70,7 @@ class Score:
     near_feet: float | None  # share of the learned load within 25 mm of the true feet, if known
     seconds: float  # of learning
     # Where the centre of mass was not stated to the method: how far off it is, and its square in
-    # standard errors, of which 5.99 is the limit of the 95 % region.
+    # standard errors; 5.99 is the limit of the 95 % region.
     centre_mm: float | None = None
     centre_chi2: float | None = None
 

@@ -141,7 +141,7 @@ def _late_note(episodes: list[ContactEpisode]) -> list[str]:
         before = (t < 0.0) & (t >= -_TAIL)
         if before.sum() < 3:
             continue
-        # A finger that slows down tells nothing: it might have lost the object on the way.
+        # A finger that slows down shows nothing: it might have lost the object on the way.
         start, velocity = _line(t[before], finger[before])
         if np.hypot(*(finger[before] - start - t[before, None] * velocity).T).max() > _RESTS:
             continue
