@@ -26,6 +26,10 @@ from pushwise.sliding.moved import End
 from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.run_folder import facts, load_run
 
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "docs" / "reports"
+SCRIPT = ROOT / "src" / "pushwise" / "show" / "templates" / "report.js"
+
 
 @pytest.fixture(scope="module")
 def outcome(finished_run: Path) -> Outcome:
@@ -229,6 +233,7 @@ def test_a_failure_says_how_near_it_came_and_what_to_try(failed: Outcome) -> Non
         mean_cell_error(failed.followed.belief.model.grid, record.pose[-1], failed.followed.goal)
         for record in failed.followed.records
     ]
+    away[-1] = failed.followed.error
     page, steps = words(report(failed)), next_steps(failed, Path("run"))
     for said in (page, steps):
         assert f"came within {1e3 * min(away):.1f} mm of its goal after push " in said
@@ -374,3 +379,19 @@ def test_the_film_plays_and_scrubs(
     mass = outcome.belief.model.mass
     assert readout == f"Cell 3: {mass[3] / mass.mean():.3g} times the average"
     assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("success", "Grasped: the object was slid to the edge"),
+        ("change-of-goal", "Another goal was chosen."),
+        ("failure", "What to try next:"),
+    ],
+)
+def test_the_examples_are_small_and_of_this_version(name: str, said: str) -> None:
+    """Find what each example is an example of; `docs/example_reports.py` makes them."""
+    page = (EXAMPLES / f"{name}.html").read_text(encoding="utf-8")
+    assert said in words(page)
+    assert len(page) < 150_000
+    assert page.split("<script>")[1].split("</script>")[0].strip() == SCRIPT.read_text().strip()

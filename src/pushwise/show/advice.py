@@ -108,6 +108,8 @@ def _nearest(outcome: Outcome) -> str:
             f"(tolerance {tolerance})."
         )
     away = [mean_cell_error(grid, record.pose[-1], followed.goal) for record in followed.records]
+    if followed.end is not End.FELL:
+        away[-1] = followed.error  # of the last look at the object, after it came to rest
     best = int(np.argmin(away))
     after = f"push {best + 1} of {len(away)}"
     ended = f", and ended {millimetres(followed.error)} away"

@@ -21,6 +21,7 @@ from pushwise.show.quantities import Compared, compared, millimetres
 from pushwise.show.report_chart import ChartPoint
 from pushwise.show.report_film import FilmPush
 from pushwise.sliding.follow import is_surprising
+from pushwise.sliding.moved import End
 from pushwise.sliding.outcome import Outcome
 from pushwise.typing import Array
 
@@ -109,14 +110,17 @@ def chart_points(outcome: Outcome, pushes: list[ReportPush]) -> list[ChartPoint]
     if outcome.goal is None or outcome.grid is None:
         return []
     first, grid = outcome.goal.pose, outcome.grid
+    goals = (first if push.goal is None else push.goal for push in pushes)
+    away = [
+        mean_cell_error(grid, push.record.pose[-1], goal)
+        for push, goal in zip(pushes, goals, strict=True)
+    ]
+    followed = outcome.followed
+    if followed is not None and followed.records and followed.end is not End.FELL:
+        away[-1] = followed.error  # of the last look at the object, after it came to rest
     return [
-        ChartPoint(
-            push.name,
-            push.label,
-            push.to_goal,
-            mean_cell_error(grid, push.record.pose[-1], first if push.goal is None else push.goal),
-        )
-        for push in pushes
+        ChartPoint(push.name, push.label, push.to_goal, distance)
+        for push, distance in zip(pushes, away, strict=True)
     ]
 
 

@@ -52,7 +52,7 @@ def outline_definitions(grid: CellGrid, name: str) -> Markup:
     """Return the outline of a grid as a shape to be used, and to clip by, under a name."""
     points = " ".join(f"{_plain(1e3 * x)},{_plain(-1e3 * y)}" for x, y in grid.outline)
     return Markup(
-        f'<polygon id="{escape(name)}" points="{points}"/>'
+        f'<polygon id="{escape(name)}" vector-effect="non-scaling-stroke" points="{points}"/>'
         f'<clipPath id="{escape(name)}-clip"><use href="#{escape(name)}"/></clipPath>'
     )
 
