@@ -16,7 +16,7 @@ from pushwise.records.record import Noise
 from pushwise.show.report import RunSource, write_report
 from pushwise.show.viewer import View
 from pushwise.show.viewer_data import Viewed
-from pushwise.show.viewer_replay import assign
+from pushwise.show.viewer_panel import assign
 from pushwise.sliding.run_folder import RunFolder, files_of, load_run
 
 

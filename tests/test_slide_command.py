@@ -12,6 +12,7 @@ import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.model_files import load_grid
+from pushwise.show.quantities import quantities
 from pushwise.show.viewer_data import Viewed
 from pushwise.sliding.run_folder import load_run
 
@@ -59,9 +60,9 @@ def test_what_was_assumed_is_marked_as_such(
     """Say in the model's file that nothing was learned, and show shares instead of grams."""
     run = done[0] / "slide-coaster"
     for viewed in (Viewed.load(run), Viewed.load(run / "model.json")):
-        assert viewed.assumed
-        assert viewed.covariance is None
-        assert viewed.shown["mass"].unit == "% of the whole"
+        assert viewed.belief.assumed
+        assert viewed.belief.centre_covariance is None
+        assert quantities(viewed.belief)["mass"].unit == "% of the whole"
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The page in the browser: the scene, the replay, and what would happen."""
+"""The page in the browser: the scene, the replay, and its controls."""
 
 import io
 import json
@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from PIL import Image
 
 import pushwise as pw
@@ -21,21 +20,16 @@ from browser import Page, free_port, needs_chromium
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
 from pushwise.identification.belief import centre_error
-from pushwise.show.viewer import View
+from pushwise.show.quantities import quantities
+from pushwise.show.viewer import EDGE, View
 from pushwise.show.viewer_data import Viewed
-from pushwise.show.viewer_replay import clip
-from pushwise.show.viewer_scene import pose_of, prism, triangles
-from pushwise.show.viewer_what_if import push_at
-
-PANEL = "[...document.querySelectorAll('input')].filter(e => e.getBoundingClientRect().width)"
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline, "it never did"
-        time.sleep(0.05)
+from pushwise.show.viewer_meshes import Viewpoint, prism, triangles
+from pushwise.show.viewer_object import pose_of
+from pushwise.show.viewer_panel import assign
+from pushwise.show.viewer_replay import clip, lift
+from pushwise.typing import Array
+from pushwise.worlds.gripper import Grasp
+from viewing import choose, errors, on_screen, open_page, press, until
 
 
 @pytest.fixture(scope="module")
@@ -49,84 +43,30 @@ def view(finished_run: Path) -> Iterator[View]:
 @pytest.fixture(scope="module")
 def tab(tab: Page, view: View) -> Page:
     """Return a tab that shows it."""
-    tab.resize(960, 600)
-    tab.open(view.address)
-    tab.wait_for("document.querySelector('canvas') !== null")
-    tab.wait_for("document.querySelector('.mantine-Slider-thumb') !== null")
-    until(lambda: view.server.get_clients())
-    time.sleep(1.0)  # the first pictures take a moment without a graphics card
+    open_page(view, tab, 1200, 700)
     return tab
 
 
-def seen(tab: Page, path: Path) -> NDArray[np.float64]:
+def seen(tab: Page, path: Path) -> Array:
     """Return what is to be seen of the scene, without the panel, shape (rows, columns, 3)."""
     tab.screenshot(path)
     with Image.open(io.BytesIO(path.read_bytes())) as picture:
-        return np.asarray(picture.convert("RGB"), float)[:, :620]
-
-
-def on_screen(view: View, tab: Page, point: tuple[float, float, float]) -> tuple[float, float]:
-    """Return where a point of the scene [m] is on the screen [px]."""
-    camera = next(iter(view.server.get_clients().values())).camera
-    forward = camera.look_at - camera.position
-    forward = forward / np.linalg.norm(forward)
-    right = np.cross(forward, [0.0, 0.0, 1.0])
-    right /= np.linalg.norm(right)
-    up = np.cross(right, forward)
-    offset = np.array(point) - camera.position
-    canvas = "document.querySelector('canvas').getBoundingClientRect()"
-    left, top, width, height = tab.evaluate(f"(b => [b.left, b.top, b.width, b.height])({canvas})")
-    scale = 0.5 * height / np.tan(0.5 * camera.fov) / (offset @ forward)
-    return left + 0.5 * width + scale * (offset @ right), top + 0.5 * height - scale * (offset @ up)
-
-
-def choose(tab: Page, now: str, wanted: str) -> None:
-    """Choose another entry of the dropdown that shows `now`."""
-    x, y = tab.evaluate(
-        f"(b => [b.x + b.width / 2, b.y + b.height / 2])({PANEL}"
-        f".find(e => e.value === {now!r}).getBoundingClientRect())"
-    )
-    tab.click(x, y)
-    option = "[...document.querySelectorAll('[role=option]')].find(e => e.innerText === %r)"
-    x, y = tab.wait_for(
-        f"(e => e && (b => b.width && [b.x + b.width / 2, b.y + b.height / 2])"
-        f"(e.getBoundingClientRect()))({option % wanted})"
-    )
-    tab.click(x, y)
-
-
-def press(tab: Page, label: str) -> None:
-    """Press a button of the panel once it is there."""
-    button = f"[...document.querySelectorAll('button')].find(b => b.innerText.trim() === {label!r})"
-    tab.wait_for(f"{button} !== undefined")
-    tab.evaluate(f"{button}.click()")
-
-
-def try_it(view: View, tab: Page) -> None:
-    """Go to what-if, if the page is not there yet."""
-    if not view.what_if.handle.visible:
-        choose(tab, "replay", "what if")
-        until(lambda: view.what_if.handle.visible)
-
-
-def readout(tab: Page, unit: str) -> float:
-    """Return the first number of the panel with a unit, as the browser shows it."""
-    value = tab.wait_for(f"({PANEL}.find(e => e.value.endsWith({unit!r})) || {{}}).value")
-    return float(value.split()[0])
+        return np.asarray(picture.convert("RGB"), float)[:, :860]
 
 
 def test_the_standard_error_is_given_as_elsewhere(view: View) -> None:
     """Say how well the centre of mass is known in the words of the report and the terminal."""
-    assert view.viewed.covariance is not None
-    assert view.centre.content == (
-        f"Centre of mass (red): standard error {centre_error(view.viewed.covariance)}."
+    covariance = view.viewed.belief.centre_covariance
+    assert covariance is not None
+    assert f"Centre of mass (cross): standard error {centre_error(covariance)}." in (
+        view.centre.content
     )
 
 
 @needs_chromium
 def test_the_page_shows_the_cells(view: View, tab: Page, tmp_path: Path) -> None:
     """Load without errors or a network, with all cells, coloured as the browser is told to."""
-    cells = view.scene.cells
+    cells = view.scene.object.cells
     assert len(cells.batched_positions) == view.viewed.model.grid.n_cells
     before, masses = seen(tab, tmp_path / "a.png"), cells.batched_colors.copy()
     choose(tab, "mass", "uncertainty")
@@ -138,30 +78,30 @@ def test_the_page_shows_the_cells(view: View, tab: Page, tmp_path: Path) -> None
     rows, columns = np.nonzero(changed)
     corners = np.array(
         [
-            on_screen(view, tab, (x, y, 0.5 * view.scene.top))
-            for x, y in placed(view.viewed.model.grid.outline, pose_of(view.scene.object))
+            on_screen(view, tab, (x, y, 0.5 * view.scene.object.top))
+            for x, y in placed(view.viewed.model.grid.outline, pose_of(view.scene.object.frame))
         ]
     )
     off = np.array([columns.mean(), rows.mean()]) - corners.mean(axis=0)
     assert np.hypot(*off) < 40.0
-    assert tab.errors == []
+    assert errors(tab) == []
     elsewhere = [r for r in tab.requests if not r.startswith((view.address, "data:", "blob:"))]
     assert elsewhere == []
 
 
 @needs_chromium
 def test_the_slider_moves_the_object(view: View, tab: Page, tmp_path: Path) -> None:
-    """Drag it in the browser: the object goes where it was seen at that time, the ghost beside."""
-    start, before = pose_of(view.scene.object), seen(tab, tmp_path / "a.png")
+    """Drag it in the browser: the object goes where it was seen at that time, with the ghost."""
+    start, before = pose_of(view.scene.object.frame), seen(tab, tmp_path / "a.png")
     x, y, width = tab.evaluate(
         "(([t, s]) => [t.x + t.width / 2, t.y + t.height / 2, s.width])"
         "(['thumb', 'root'].map(k => document.querySelector('.mantine-Slider-' + k)"
         ".getBoundingClientRect()))"
     )
-    tab.drag((x, y), (x + 0.6 * width, y))
-    until(lambda: view.replay.slider.value > 0.4 * view.replay.slider.max)
+    tab.drag((x, y), (x + 0.5 * width, y))
+    until(lambda: view.replay.slider.value > 0.3 * view.replay.slider.max)
     time.sleep(0.5)
-    moved = pose_of(view.scene.object)
+    moved = pose_of(view.scene.object.frame)
     assert np.hypot(*(moved - start)[:2]) > 0.02
     poses = np.vstack([film.observed for film in view.replay.clips])
     frame = int(view.replay.slider.value)
@@ -173,77 +113,66 @@ def test_the_slider_moves_the_object(view: View, tab: Page, tmp_path: Path) -> N
 
 
 @needs_chromium
-def test_it_plays(view: View, tab: Page) -> None:
-    """Press Play in the browser, and Pause."""
-    assert view.replay.slider.value < view.replay.slider.max - 20
-    frame = view.replay.slider.value
+def test_it_plays_at_a_chosen_speed_and_steps(view: View, tab: Page) -> None:
+    """Press Play, Pause, Next and Previous in the browser."""
+    assign(view.replay.slider, 0)
     press(tab, "Play")
-    until(lambda: view.replay.slider.value > frame + 5)
+    until(lambda: view.replay.slider.value > 5)
     press(tab, "Pause")
     until(lambda: view.replay.button.label == "Play")
     time.sleep(0.1)
     frame = view.replay.slider.value
     time.sleep(0.3)
     assert view.replay.slider.value == frame
+    assert "Push 1 to learn from" in view.replay.said.content
+    press(tab, "Next")
+    until(lambda: view.replay.slider.value == view.replay.starts[1])
+    for _ in range(2):  # at the start of a push, the one before
+        press(tab, "Previous")
+        time.sleep(0.3)
+    assert view.replay.slider.value == 0
+
+    def frames_played(speed: str) -> int:
+        assign(view.replay.slider, 0)
+        assign(view.replay.speed, speed)
+        view.replay.play()
+        time.sleep(1.0)
+        view.replay.pause()
+        return int(view.replay.slider.value)
+
+    slow, fast = frames_played("0.5 ×"), frames_played("4 ×")
+    assert 6 <= slow <= 14
+    assert fast > 5 * slow
 
 
 @needs_chromium
-def test_dragging_it_over_the_edge_makes_it_fall(view: View, tab: Page) -> None:
-    """Drag the handle in the browser, and read margin and fall probability there."""
-    try_it(view, tab)
-    press(tab, "Reset")
-    until(lambda: np.allclose(pose_of(view.scene.object), view.viewed.pose))
-    time.sleep(1.0)
-    assert readout(tab, "%") == 0.0
-    assert readout(tab, "mm") > 0.0
-    # The square between the arrows: its middle is 2.2 sevenths of the handle's size along both.
-    x, y, theta = view.viewed.pose
-    reach = 2.2 / 7.0 * view.what_if.handle.scale
-    cos, sin = np.cos(theta), np.sin(theta)
-    square = (x + reach * (cos - sin), y + reach * (sin + cos), view.scene.top)
-    start, end = (
-        on_screen(view, tab, square),
-        on_screen(view, tab, (square[0], square[1] + 0.3, square[2])),
-    )
-    tab.mouse("move", *start, pressed=False)
-    time.sleep(0.3)
-    tab.drag(start, end)
-    until(lambda: view.what_if.fall.value == "100.0 %")
-    tab.wait_for(f"{PANEL}.some(e => e.value === '100.0 %')")
-    assert pose_of(view.scene.object)[1] > y + 0.1
-    assert tab.errors == []
-
-
-@needs_chromium
-def test_a_click_pushes_it(view: View, tab: Page) -> None:
-    """Click the far end of the object: it moves as the model says."""
-    try_it(view, tab)
-    press(tab, "Reset")
-    until(lambda: np.allclose(pose_of(view.scene.object), view.viewed.pose))
+def test_it_is_seen_from_above_and_without_labels(view: View, tab: Page, tmp_path: Path) -> None:
+    """Change the camera and the labels in the browser."""
+    client = view.server.get_clients()[max(view.server.get_clients())]
+    press(tab, "From above")
+    until(lambda: client.camera.position[2] > 5.0 * abs(client.camera.position[1]))
     time.sleep(0.5)
-    grid = view.viewed.model.grid
-    end = int(np.argmax(np.hypot(*grid.centres.T)))
-    x, y = placed(grid.centres[end][None], view.viewed.pose)[0]
-    at = on_screen(view, tab, (x, y, float(grid.heights[end])))
-    tab.mouse("move", *at, pressed=False)
-    tab.click(*at)
-    tab.wait_for("document.body.innerText.includes('A push of 100 mm moves it by')")
-    moved = pose_of(view.scene.object) - view.viewed.pose
-    assert np.hypot(*moved[:2]) > 0.01
-    assert tab.errors == []
+    with_labels = seen(tab, tmp_path / "a.png")
+    assign(view.labels, False)
+    time.sleep(1.0)
+    assert np.abs(seen(tab, tmp_path / "b.png") - with_labels).max() > 100.0
+    assign(view.labels, True)
+    press(tab, "All")
+    until(lambda: client.camera.position[2] < 5.0 * abs(client.camera.position[1]))
+    far = np.linalg.norm(client.camera.position - client.camera.look_at)
+    press(tab, "Close up")
+    until(lambda: np.linalg.norm(client.camera.position - client.camera.look_at) < 0.9 * far)
+    press(tab, "All")
+    assert errors(tab) == []
 
 
-def test_pushes_start_square_on_the_outline(finished_run: Path) -> None:
-    """Start a finger's radius and 3 mm clear, and move inwards."""
-    viewed = Viewed.load(finished_run)
-    pose = np.array([0.1, 0.0, 0.3])
-    outline = placed(viewed.model.grid.outline, pose)
-    push = push_at(viewed, pose, 0.5 * (outline[0] + outline[1]))
-    edge = outline[1] - outline[0]
-    assert abs(push.velocity @ edge) < 1e-12
-    clear = push.start - 0.5 * (outline[0] + outline[1])
-    assert np.hypot(*clear) == pytest.approx(viewed.finger.radius + 0.003)
-    assert clear @ push.velocity < 0.0
+def test_the_lift_ends_the_replay() -> None:
+    """Raise the object as far as the gripper raised it, in the place it was in."""
+    pose = np.array([0.1, -0.3, 0.5])
+    film = lift(pose, Grasp(True, 0.098))
+    assert film.height is not None
+    assert film.height[0] == 0.0 and film.height[-1] == pytest.approx(0.098)
+    np.testing.assert_array_equal(film.observed[-1], pose)
 
 
 def test_clips_end_where_the_pushes_did(finished_run: Path) -> None:
@@ -284,15 +213,22 @@ def test_triangles_fill_the_polygon(name: str) -> None:
     assert volume == pytest.approx(0.1 * signed_area(outline), rel=1e-9)
 
 
-def test_falls_of_an_assumed_model_are_not_known(tmp_path: Path) -> None:
-    """Give no chance of a fall where nothing was learned."""
-    model = pw.objects.load("wrench").model
-    pw.save(pw.Belief.assuming(model), tmp_path / "wrench.json")
-    page = View(Viewed.load(tmp_path / "wrench.json"), port=free_port())
-    try:
-        assert page.what_if.fall.value == "unknown"
-    finally:
-        page.stop()
+@pytest.mark.parametrize("aspect", [0.46, 1.4])
+@pytest.mark.parametrize("above", [False, True])
+def test_the_camera_shows_all_that_happens(aspect: float, above: bool) -> None:
+    """Fit all points into the picture, and on a narrow screen into the part above the panel."""
+    points = np.array([[-0.3, -0.4], [0.5, -0.4], [0.5, 0.2], [-0.3, 0.2]])
+    camera = Viewpoint.showing(points, above=above, aspect=aspect)
+    eye, target = np.array(camera.position), np.array(camera.look_at)
+    forward = (target - eye) / np.linalg.norm(target - eye)
+    right = np.array([1.0, 0.0, 0.0])
+    up = np.cross(right, forward)
+    offset = np.column_stack([points, np.zeros(4)]) - eye
+    away = (offset @ forward) * np.tan(0.5 * camera.fov)
+    across, high = offset @ right / away / aspect, offset @ up / away
+    assert np.abs(across).max() < 1.0
+    assert high.max() < 1.0
+    assert high.min() > (-0.1 if aspect < 0.8 else -1.0)
 
 
 def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
@@ -302,16 +238,18 @@ def test_a_model_can_be_viewed_alone(tmp_path: Path) -> None:
     belief = pw.Belief(thing.model, finger, covariance, None, np.zeros(3))
     pw.save(belief, tmp_path / "wrench.json")
     viewed = Viewed.load(tmp_path / "wrench.json")
-    assert list(viewed.shown) == ["mass", "friction", "load"]
-    assert viewed.shown["mass"].top.endswith("% of the whole")
+    shown = quantities(viewed.belief)
+    assert list(shown) == ["mass", "friction", "load"]
+    assert shown["mass"].top.endswith("% of the whole")
     assert viewed.finger.radius == 0.008
     page = View(viewed, port=free_port())
     try:
-        assert page.mode.value == "what if"
-        assert page.what_if.fall.value == "0.0 %"
-        page.what_if.start(np.array([0.0, 2.0, 0.0]))
-        assert page.what_if.margin.value == "not on the table"
-        assert page.what_if.fall.value == "100.0 %"
+        assert page.mode.value == EDGE
+        assert "below 0.1 %" in page.edge.readings.content
+        page.edge.put(np.array([0.0, 2.0, 0.0]))
+        assert "not on the table" in page.edge.readings.content
+        assert "100 %" in page.edge.readings.content
+        assert page.edge.fallen
     finally:
         page.stop()
     pw.save(thing.grid, tmp_path / "grid.json")

@@ -9,6 +9,7 @@ name a host that was agreed on, and a WebSocket must be opened by a page that th
 from __future__ import annotations
 
 import io
+import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
@@ -119,7 +120,7 @@ def _checking_requests(names: Sequence[str]) -> Iterator[list[str]]:
             return process_request(connection, request)
 
         started.append("guarded")
-        return start(*places, process_request=checked, **options)
+        return start(*places, process_request=checked, logger=_quiet(), **options)
 
     websockets_server.serve = serve  # type: ignore[assignment,misc]
     try:
@@ -149,6 +150,13 @@ def _free_port(host: str, port: int) -> int:
             continue
         return each
     raise PushwiseError(f"cannot serve on {host}, port {port} to {last - 1} ({problem}).")
+
+
+def _quiet() -> logging.Logger:
+    """Return a logger that is silent: browsers open connections that they never use."""
+    logger = logging.getLogger("pushwise.viewer")
+    logger.setLevel(logging.CRITICAL)
+    return logger
 
 
 def silence() -> AbstractContextManager[object]:
