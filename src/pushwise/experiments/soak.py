@@ -5,7 +5,8 @@ that nothing goes wrong, not that every goal is reached: an exception other than
 case that takes more than a minute of processor time, memory that grows, files that stay open.
 
 Memory is that of the whole process after a case. It grows while kernels are loaded and caches
-fill, so that growth is measured from the end of the first sixth of the time.
+fill, so that growth is measured from the end of the first sixth of the time, as the median of the
+last quarter of the cases over that of the first quarter.
 """
 
 from __future__ import annotations
@@ -212,10 +213,12 @@ def _table(rows: list[Row]) -> str:
     whole = float(numbers(rows, "at_seconds")[-1])
     warm = [row for row in rows if float(str(row["at_seconds"])) >= _WARM * whole]
     memory, files = numbers(warm, "memory_mb"), numbers(warm, "open_files")
-    growth = f"{memory.max() / memory[0] - 1.0:+.1%}"
+    quarter = -(-len(memory) // 4)
+    first, last = float(np.median(memory[:quarter])), float(np.median(memory[-quarter:]))
     said = [
-        f"Time: {whole / 60.0:.1f} min. Memory after the first sixth of it: {memory[0]:.0f} MB, "
-        f"later at most {memory.max():.0f} MB ({growth}).",
+        f"Time: {whole / 60.0:.1f} min. Memory in the first quarter of the cases after the first "
+        f"sixth of the time: {first:.0f} MB, in the last quarter: {last:.0f} MB "
+        f"({last / first - 1.0:+.1%}); at most {memory.max():.0f} MB.",
     ]
     if len(files):
         said.append(f"Open files: {files[0]:.0f}, later at most {files.max():.0f}.")
