@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import pushwise as pw
 from browser import Page, needs_chromium
@@ -16,10 +17,11 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.identification.belief import CentreError
 from pushwise.identification.holdout import uniform_model
+from pushwise.progress import Progress
 from pushwise.show.advice import advice
 from pushwise.show.quantities import ellipse, probability
 from pushwise.show.report import RunSource, report, write_report
-from pushwise.show.status_line import next_steps, summary
+from pushwise.show.status_line import Sliding, next_steps, summary
 from pushwise.show.svg import CellColours, SvgDrawing, transform
 from pushwise.sliding.follow import AbandonedGoal
 from pushwise.sliding.moved import End
@@ -298,6 +300,33 @@ def test_the_same_number_is_the_same_everywhere(outcome: Outcome, source: RunSou
     off = f"{told['error'] * 1e3:.1f} mm from the goal"
     for number in (off, f"({x:.1f}, {y:.1f})", str(error)):
         assert f"{terminal}\n{steps}".count(number) == 1
+
+
+def test_the_terminal_says_what_is_being_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Begin a line per phase; on a terminal, count the pushes in it, and leave nothing behind."""
+    news = [
+        Progress("look"),
+        Progress("explore"),
+        Progress("explore", "push 2", 2, 12),
+        Progress("follow"),
+        Progress("follow", "24 mm to go", 3, 40),
+    ]
+    with Sliding() as line:
+        for each in news:
+            line.update(each)
+        line.say("writing the report")
+    begun = ["looking at the object", "pushing to learn", "pushing to the goal"]
+    assert capsys.readouterr().err.splitlines() == [*begun, "writing the report"]
+    monkeypatch.setattr(Console, "is_terminal", True)
+    with Sliding() as line:
+        shown = []
+        for each in news:
+            line.update(each)
+            shown.append([task.description for task in line.tasks])
+    assert shown[2][-1] == "pushing to learn: push 3 of at most 12"
+    assert shown[4] == [*begun[:2], "pushing to the goal: push 4 of at most 40, 24 mm to go"]
 
 
 @needs_chromium

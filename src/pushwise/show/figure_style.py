@@ -1,4 +1,4 @@
-"""The style of all figures: fonts, colours that colour-blind people can tell apart, and axes.
+"""The style of all figures: fonts, axes, and colours that colour-blind people can distinguish.
 
 `styled` applies it to a function that draws, and to nothing else: the settings of Matplotlib are
 the user's.

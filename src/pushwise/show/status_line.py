@@ -13,6 +13,7 @@ from rich.progress import (
     BarColumn,
     ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -158,6 +159,11 @@ class Sliding(StatusLine):
         if news.stage == "follow" and news.text:
             words += f", {news.text}"
         self._say(words)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The lines that are shown."""
+        return self._bar.tasks
 
     def say(self, words: str) -> None:
         """Show something after the last phase."""
