@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from pushwise.checks import finite_array, positive_number
+from pushwise.checks import counted, finite_array, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
 from pushwise.physics.model import ObjectModel
@@ -37,9 +37,9 @@ class CentreError(NamedTuple):
 
     def __str__(self) -> str:
         """Return both in words."""
-        degrees = round(np.degrees(self.angle)) % 180
+        degrees = counted(round(np.degrees(self.angle)) % 180, "degree", "degrees")
         along, across = 1e3 * self.along, 1e3 * self.across
-        return f"{along:.1f} mm along {degrees} degrees and {across:.1f} mm across"
+        return f"{along:.1f} mm along {degrees} and {across:.1f} mm across"
 
 
 def centre_error(covariance: Array) -> CentreError:
