@@ -1,6 +1,6 @@
 """A hook of MkDocs: the tutorial is also a notebook, made by Jupytext from the same page.
 
-Execute it with ``jupyter execute site/tutorial.ipynb``.
+``jupyter execute`` runs it in the folder of its file: copy it to an empty one.
 """
 
 from __future__ import annotations
