@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 SCRIPTS = sorted([*(ROOT / "examples").glob("*.py"), *(ROOT / "docs").glob("*.py")])
-SCRIPTS = [path for path in SCRIPTS if not path.stem.endswith("_hook")]  # they build the site
+# Neither what builds the site nor what writes reports for it is an example.
+SCRIPTS = [path for path in SCRIPTS if not path.stem.endswith(("_hook", "_reports"))]
 CODE_BLOCK = re.compile(r"^( *)```(?:python|py)\b[^\n]*\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 MENTION = re.compile(r"\b(?:pw|pushwise)((?:\.[A-Za-z_]\w*)+)(?![\w/])")
 ROOMS = [room for name in pw.__all__ if isinstance(room := getattr(pw, name), ModuleType)]
