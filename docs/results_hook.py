@@ -22,7 +22,7 @@ PAGES = Path(__file__).resolve().parent / "experiments"
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the figures to the site."""
-    for figure in sorted(RESULTS.rglob("*.png")):
+    for figure in sorted([*RESULTS.rglob("*.png"), *RESULTS.rglob("*.gif")]):
         where = Path("results") / figure.relative_to(RESULTS)
         files.append(File.generated(config, where.as_posix(), abs_src_path=str(figure)))
     return files

@@ -71,6 +71,14 @@ def test_push_t() -> None:
     assert best > start + 0.1
 
 
+def test_solve_push_t() -> None:
+    """Solve all five episodes."""
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed (extra 'gym')")
+    lines = told("solve_push_t.py").splitlines()
+    assert len(lines) == 5
+    assert all(": solved in " in line for line in lines)
+
+
 def test_optimise_push() -> None:
     """Come at least three times nearer to the goal by gradient descent."""
     pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")

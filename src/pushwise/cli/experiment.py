@@ -324,3 +324,27 @@ def reach(asked: ReachCommand) -> None:
     from pushwise.experiments.reach import run
 
     typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushTCommand(SweepCommand):
+    """What `experiment pusht` accepts."""
+
+    output: Annotated[Path, output_option("Folder for rows, the table and the film.")]
+    episodes: Annotated[int, typer.Option(help="Episodes per environment and model.")] = 200
+    gym_pusht: Annotated[
+        Path | None,
+        typer.Option(help="Python with gym-pusht 0.1.8, to play there as well."),
+    ] = None
+
+
+@experiment_command
+def pusht(asked: PushTCommand) -> None:
+    """Play Push-T with the controller, in our environment and in gym-pusht.
+
+    Example: pushwise experiment pusht -o results/pusht
+    """
+    from pushwise.experiments.pusht import run
+
+    options = asked.sweep(asked.output)
+    typer.echo(run(options, episodes=asked.episodes, gym_pusht=asked.gym_pusht))

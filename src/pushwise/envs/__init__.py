@@ -17,11 +17,12 @@ from gymnasium.envs.registration import register
 
 from pushwise.envs.arena import ArenaState
 from pushwise.envs.push_t import PushTEnv
+from pushwise.envs.push_t_policy import PushTPolicy
 from pushwise.envs.push_t_task import TIME_LIMIT, t_model
 from pushwise.envs.push_t_vector import PushTVectorEnv
 from pushwise.envs.slide import SlideEnv
 
-__all__ = ["ArenaState", "PushTEnv", "PushTVectorEnv", "SlideEnv", "t_model"]
+__all__ = ["ArenaState", "PushTEnv", "PushTPolicy", "PushTVectorEnv", "SlideEnv", "t_model"]
 
 register(
     "pushwise/PushT-v1",

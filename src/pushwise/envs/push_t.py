@@ -22,7 +22,14 @@ from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
 from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["ObsType", "PushTEnv", "PushTGame", "action_space", "observation_space"]
+__all__ = [
+    "ObsType",
+    "PushTEnv",
+    "PushTGame",
+    "action_space",
+    "observation_space",
+    "top_view",
+]
 
 ObsType = Literal["state", "environment_state_agent_pos"]
 _FLOOR = np.column_stack([np.take(WALLS, [0, 1, 1, 0]), np.take(WALLS, [0, 0, 1, 1])])
@@ -45,21 +52,23 @@ def observation_space(obs_type: str) -> spaces.Space[Any]:
     )
 
 
-def action_space() -> spaces.Box:
-    """Return the space of actions: where the agent should go [px]."""
-    return spaces.Box(0.0, SIZE, (2,), np.float32)
+def action_space(normalised: bool) -> spaces.Box:
+    """Return the space of actions: where the agent should go [px], or from -1 to 1."""
+    return spaces.Box(-1.0 if normalised else 0.0, 1.0 if normalised else SIZE, (2,), np.float32)
 
 
 class PushTGame:
     """Push-T for B environments at once, without what gymnasium asks for."""
 
-    def __init__(self, usual: PushedObject, size: int, obs_type: str) -> None:
-        """Make B environments with the same usual object."""
+    def __init__(
+        self, usual: PushedObject, size: int, obs_type: str, *, normalised: bool = False
+    ) -> None:
+        """Make B environments with the same usual object; normalised: see `PushTEnv`."""
         self.usual = usual
         self.pushed = [usual] * size
         self.goal = np.zeros((size, 3))
         self.arena = Arena(usual.simulator, size)
-        self._obs_type = obs_type
+        self._obs_type, self._normalised = obs_type, normalised
         self._alike: list[Integers] = []  # until an object changes; see `_groups`
 
     def start(
@@ -85,8 +94,11 @@ class PushTGame:
         self._alike = []
 
     def step(self, action: Array, moving: Flags) -> None:
-        """Move agents towards actions (B, 2) [px]."""
-        target = np.clip(np.asarray(action, float), 0.0, SIZE)
+        """Move agents towards actions (B, 2) [px], or normalised."""
+        target = np.asarray(action, float)
+        if self._normalised:
+            target = 0.5 * SIZE * (target + 1.0)
+        target = np.clip(target, 0.0, SIZE)
         if not np.isfinite(target).all():
             raise PushwiseError(f"action must be finite; got {np.asarray(action).tolist()}.")
         self.arena.step(target, moving)
@@ -150,13 +162,26 @@ class PushTGame:
         """Return what there is to see in environment i."""
         simulator = self.pushed[i].simulator
         outline = simulator.model.grid.outline / PIXEL
-        areas = [
-            Area(_FLOOR, TABLE),
-            Area(placed(outline, self.goal[i]), GOAL),
-            Area(placed(outline, self.arena.pose[i]), BLOCK),
-        ]
-        agent, radius = self.arena.agent[i], simulator.finger.radius / PIXEL
-        return TopView(areas, agent, radius, np.zeros(2), np.full(2, SIZE), upwards=False)
+        state = np.concatenate([self.arena.agent[i], self.arena.pose[i]])
+        return top_view(state, self.goal[i], outline, simulator.finger.radius / PIXEL)
+
+
+def top_view(state: Array, goal: Array, outline: Array, radius: float) -> TopView:
+    """Return what there is to see of agent and object.
+
+    Args:
+        state: Agent x, y, object x, y, angle [px, px, px, px, rad], shape (5,).
+        goal: Pose to cover [px, px, rad], shape (3,).
+        outline: Of the object [px], grid frame, shape (k, 2).
+        radius: Of the agent [px].
+
+    """
+    areas = [
+        Area(_FLOOR, TABLE),
+        Area(placed(outline, goal), GOAL),
+        Area(placed(outline, state[2:]), BLOCK),
+    ]
+    return TopView(areas, state[:2], radius, np.zeros(2), np.full(2, SIZE), upwards=False)
 
 
 class PushTEnv(gymnasium.Env[Any, Any]):
@@ -183,6 +208,7 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         model: ObjectModel | str | Path | None = None,
         finger: Finger | None = None,
         vary: Vary | None = None,
+        normalised: bool = False,
         visualization_width: int = 680,
         visualization_height: int = 680,
     ) -> None:
@@ -194,18 +220,20 @@ class PushTEnv(gymnasium.Env[Any, Any]):
             model: the object; by default a uniform T of 1 kg, friction 0.5.
             finger: the agent; by default of radius 15 mm, friction 0.3.
             vary: draws the options of each episode from a random number generator.
+            normalised: whether actions are from -1 to 1, as learning libraries prefer, instead of
+                gym-pusht's pixels.
             visualization_width: of the picture [px].
             visualization_height: of the picture [px].
 
         """
         self.observation_space = observation_space(obs_type)
-        self.action_space = action_space()
+        self.action_space = action_space(normalised)
         if render_mode not in (None, "rgb_array"):
             raise PushwiseError(f"render_mode must be None or 'rgb_array'; got {render_mode!r}.")
         self.render_mode = render_mode
         self._vary = vary
         self._size = visualization_width, visualization_height
-        self._game = PushTGame(pushed_object(model, finger), 1, obs_type)
+        self._game = PushTGame(pushed_object(model, finger), 1, obs_type, normalised=normalised)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -216,7 +244,7 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         return self._observation(), self._info() | {"is_success": False}
 
     def step(self, action: Any) -> Stepped:
-        """Move the agent towards a place [px], shape (2,), for a tenth of a second."""
+        """Move the agent towards an action, shape (2,), for a tenth of a second."""
         self._game.step(np.asarray(action, float)[None], np.ones(1, np.bool_))
         info = self._info()
         reward = min(info["coverage"] / SUCCESS, 1.0)

@@ -28,6 +28,7 @@ __all__ = [
     "T_PARTS",
     "WALLS",
     "agent_path",
+    "agent_target",
     "random_start",
     "t_model",
 ]
@@ -83,6 +84,13 @@ def agent_path(position: Array, velocity: Array, target: Array) -> tuple[Array, 
     state = np.stack([position - target, velocity])
     offset, speed = np.tensordot(_CONTROLLER, state, axes=1).swapaxes(0, 1)
     return target + offset, speed
+
+
+def agent_target(position: Array, velocity: Array, place: Array) -> Array:
+    """Return the target that takes the agent to a place within a step [px], shape (2,) each."""
+    kept, carried = _CONTROLLER[-1, 0]
+    target: Array = (place - kept * position - carried * velocity) / (1.0 - kept)
+    return target
 
 
 def random_start(rng: np.random.Generator) -> Array:

@@ -45,6 +45,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         *,
         model: ObjectModel | str | Path | None = None,
         vary: Vary | None = None,
+        normalised: bool = False,
         max_episode_steps: int = TIME_LIMIT,
     ) -> None:
         """Make environments.
@@ -55,6 +56,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
             render_mode: see `PushTEnv`.
             model: see `PushTEnv`.
             vary: see `PushTEnv`.
+            normalised: see `PushTEnv`.
             max_episode_steps: after how many steps an episode is truncated.
 
         """
@@ -65,10 +67,10 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.single_observation_space = observation_space(obs_type)
-        self.single_action_space = action_space()
+        self.single_action_space = action_space(normalised)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._game = PushTGame(pushed_object(model), num_envs, obs_type)
+        self._game = PushTGame(pushed_object(model), num_envs, obs_type, normalised=normalised)
         self._vary, self._limit = vary, max_episode_steps
         self._rngs: list[np.random.Generator] = []
         self._steps = np.zeros(num_envs, np.int64)
@@ -101,7 +103,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         return self._game.observation(), self._marked(info)
 
     def step(self, actions: Any) -> Stepped:
-        """Move all agents towards places [px], shape (B, 2), for a tenth of a second."""
+        """Move all agents towards actions, shape (B, 2), for a tenth of a second."""
         if not self._rngs:
             raise PushwiseError("the environments have no episode yet; call reset first.")
         moving = ~self._over

@@ -27,6 +27,7 @@ __all__ = [
     "FreeSpaceRules",
     "FreeSpaceWork",
     "blocked",
+    "checked_obstacles",
     "first_blocked",
     "new_free_space_work",
 ]
@@ -143,6 +144,11 @@ def first_blocked(rules: FreeSpaceRules, poses: Array) -> int:
     return _first_blocked(rules, poses, new_free_space_work(rules))
 
 
+def checked_obstacles(name: str, obstacles: Sequence[ArrayLike]) -> tuple[Array, ...]:
+    """Return polygons (k, 2) each, checked; name: of the argument, for messages."""
+    return tuple(simple_polygon(f"{name}[{i}]", one) for i, one in enumerate(obstacles))
+
+
 class FreeSpace:
     """The poses in which an object may be, on a table with obstacles."""
 
@@ -155,9 +161,7 @@ class FreeSpace:
     ) -> None:
         """Check obstacles, polygons (k, 2) each [m] in the table frame."""
         self.balance = balance
-        self.obstacles = tuple(
-            simple_polygon(f"obstacles[{i}]", polygon) for i, polygon in enumerate(obstacles)
-        )
+        self.obstacles = checked_obstacles("obstacles", obstacles)
         """Polygons [m] in the table frame, shape (k, 2) each."""
         corners = np.concatenate([np.empty((0, 2)), *self.obstacles])
         outline = balance.model.grid.outline

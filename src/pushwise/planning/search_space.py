@@ -32,6 +32,7 @@ COLUMNS = 8
 """Length of a row."""
 STEP_COST = STRIDE / PUSH_SPEED
 """What a stride costs [s]."""
+_APPROACH = 0.8  # s on the way to the next contact, which the value function does not count
 
 
 class SearchSpace(NamedTuple):
@@ -114,4 +115,5 @@ def rest_cost(space: SearchSpace, q: SeenGoal) -> float:
     if away < NEAR:
         return float(CONTACT_COST * away / NEAR)
     further = cost_to_go(space.grid, q.x, q.y, q.theta)
-    return max(CONTACT_COST, max(further, near_cost(space.near, q.x, q.y, q.theta)))
+    further = max(CONTACT_COST, max(further, near_cost(space.near, q.x, q.y, q.theta)))
+    return further + _APPROACH

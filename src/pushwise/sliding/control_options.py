@@ -19,6 +19,8 @@ class ControlOptions:
     """Mean distance of the cells from the goal at which it counts as reached [m]."""
     max_fall_probability: float = 0.01
     """Maximum fall probability on the way and at the goal."""
+    may_raise: bool = True
+    """Whether the finger may be raised to reach a hollow of the object."""
     seed: int = 0
     """Random seed."""
 

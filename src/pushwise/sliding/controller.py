@@ -22,7 +22,7 @@ from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.model import Physics, Table
 from pushwise.physics.simulator import Simulator
 from pushwise.planning.approach import Approach
-from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.free_space import FreeSpace, checked_obstacles
 from pushwise.planning.prepared_pushes import prepared_pushes
 from pushwise.planning.push_library import TIME_STEP, local_pushes, seen_from
 from pushwise.planning.push_search import PushChoice
@@ -32,7 +32,9 @@ from pushwise.planning.value import CONTACT_COST, relative_pose
 from pushwise.sliding.control_options import ControlOptions
 from pushwise.sliding.finger_motion import GAP, FingerMotion
 from pushwise.sliding.pose_tracker import PoseTracker
+from pushwise.sliding.push_bans import PushBans
 from pushwise.sliding.push_guard import PushGuard
+from pushwise.sliding.push_judge import PushJudge
 from pushwise.sliding.route import Route
 from pushwise.typing import Array
 from pushwise.worlds.world import Observation
@@ -43,16 +45,9 @@ _STEER = 0.1  # s between two looks for the best way on while pushing
 _SETTLE = 0.1  # s to look at an object after a push
 _CONFIRM = 0.3  # s to look at it where it seems to be at the goal
 _SURE = 0.9  # of the tolerance: what an estimate must be below
-_SHORTEST = 2.0  # strides of a push that is worth beginning
-_PROGRESS = 0.5  # s less that remain after it
-_CORRECTION = 0.4  # strides of one that ends at the goal
-_WORTH = 0.2  # strides that are worth going on for
 _BUDGET = 1.3  # times the planned travel after which a push ends, and
 _EXTRA = 0.03  # m
 _MOVED = 0.001  # m; a push that moves the object less is not tried again
-_DISAPPOINTED = 1.0  # s by which the cost exceeds what the last push promised
-_BANNED_AROUND = 0.012  # m
-_BANNED_FOR = 3  # choices of a push
 _NODES = 4  # every fourth contact is a corner of approaches
 _ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
 _CHECKED = 40  # choices that are checked for safety
@@ -81,6 +76,7 @@ class PushController:
         table: Table,
         obstacles: Sequence[ArrayLike] = (),
         *,
+        finger_obstacles: Sequence[ArrayLike] | None = None,
         options: ControlOptions = ControlOptions(),
     ) -> None:
         """Prepare for an object on a table.
@@ -89,12 +85,15 @@ class PushController:
             belief: What is believed about the object, and the finger that pushes it.
             table: The table; the object must not fall off it.
             obstacles: Polygons [m] in the table frame, shape (k, 2) each.
+            finger_obstacles: The same for the finger, where it differs: a finger may pass over what
+                the object cannot. By default the obstacles of the object.
             options: Period, tolerance and limits.
 
         """
         model, finger = checked_belief(belief).model, belief.finger
         self.options = options
         """Period, tolerance and limits."""
+        self._assumed = belief.assumed
         self.grid = model.grid
         """The cells of the object."""
         self._free = FreeSpace(
@@ -102,18 +101,26 @@ class PushController:
             obstacles,
             max_fall_probability=options.max_fall_probability,
         )
-        self._guard = PushGuard(belief, self._free, seed=options.seed)
+        own = self._free.obstacles
+        if finger_obstacles is not None:
+            own = checked_obstacles("finger_obstacles", finger_obstacles)
+        self._guard = PushGuard(belief, self._free, own, seed=options.seed)
         prepared = prepared_pushes(model, finger)
         self._library, self._routes = prepared.library, prepared.routes
         self._search = prepared.search()
         self._simulator = Simulator(model, finger=finger)
         self._coarse = Simulator(model, finger=finger, physics=Physics(dt=TIME_STEP))
         starts = (self._library.contacts + GAP * self._library.normals)[::_NODES]
-        self._approach = Approach(model.grid.outline, starts, self._free.obstacles, finger)
+        self._approach = Approach(model.grid.outline, starts, own, finger)
         self.reset()
 
-    def reset(self) -> None:
-        """Forget object and finger: the next observation is of an object at rest, finger up."""
+    def reset(self, finger: ArrayLike | None = None) -> None:
+        """Forget the object, which is at rest in the next observation.
+
+        Args:
+            finger: Where the finger is [m], table frame, shape (2,); None where it is up.
+
+        """
         self.doing = Doing.LOOKING
         """What it is doing."""
         self.contacts = 0
@@ -122,11 +129,12 @@ class PushController:
         """Whether the last step searched for a contact."""
         self._tracker: PoseTracker | None = None
         self._motion = FingerMotion(self.grid.outline, self._library, self._simulator.finger)
+        self._motion.move_to(finger)
         self._route = Route(self._free, seed=self.options.seed)
         self._before: Array | None = None  # where the finger was a period ago
         self._goal = np.full(3, np.nan)
-        self._banned: dict[int, int] = {}
-        self._promised = np.inf
+        self._bans = PushBans(self._library.contacts)
+        self._judge = PushJudge(self.grid, self._search, self._motion, doubtful=self._assumed)
         self._wait = 0.0
         self._confirming = False
 
@@ -137,12 +145,16 @@ class PushController:
             raise PushwiseError("the controller has not seen the object yet; call step first.")
         return self._tracker.pose.copy()
 
-    def step(self, observation: Observation, goal: ArrayLike) -> Array | None:
+    def step(
+        self, observation: Observation, goal: ArrayLike, finger: ArrayLike | None = None
+    ) -> Array | None:
         """Return where the finger should be a period later [m], shape (2,), or None for up.
 
         Args:
             observation: The object now, after the finger has gone where the last step sent it.
             goal: Pose to reach (x, y, theta) [m, m, rad], shape (3,); it may change.
+            finger: Where the finger is [m], table frame, shape (2,); by default where the last step
+                sent it.
 
         Raises:
             PushwiseError: The goal is not free, there is no path, or no safe push leads nearer.
@@ -150,6 +162,7 @@ class PushController:
         """
         there = finite_array("goal", goal, (3,))
         period = self.options.period
+        self._motion.move_to(finger)
         if self._tracker is None:
             self._tracker = PoseTracker(self._simulator, observation.pose)
         else:
@@ -158,8 +171,8 @@ class PushController:
         if not np.array_equal(there, self._goal):
             self._route.start(pose, there)
             self._goal = np.array(there)
-            self.doing, self._wait, self._promised = Doing.LOOKING, 0.0, np.inf
-            self._confirming = False
+            self.doing, self._wait, self._confirming = Doing.LOOKING, 0.0, False
+            self._judge.forget()
         self._before = self._motion.place
         self.searched = False
         if self.doing in (Doing.LOOKING, Doing.ARRIVED):
@@ -190,21 +203,21 @@ class PushController:
         """Choose a contact and begin to go there, or continue where the finger is."""
         self.searched = True
         begin, here = self._begin_costs(pose)
-        self._banned = {c: n - 1 for c, n in self._banned.items() if n > 1}
-        begin[list(self._banned)] = np.inf
+        self._bans.next_choice()
+        begin[self._bans.banned] = np.inf
         target = self._route.target(pose)
         choices = self._search.choices(relative_pose(pose, target), begin)
-        if choices and choices[0].cost > self._promised + _DISAPPOINTED:
+        if choices and self._judge.disappointed(choices[0], pose, target):
             # What the last push promised did not come true; it would not the next time either.
             self._ban(pose)
-            choices = [one for one in choices if one.pushes[0].contact not in self._banned]
+            choices = [one for one in choices if one.pushes[0].contact not in self._bans.banned]
         for detour in range(_DETOURS + 1):
-            now = self._search.cost_here(relative_pose(pose, target))
-            worth = [one for one in choices if _worth(one, now)]
+            worth = self._judge.worth(choices, pose, target)
             if self._begin_first(worth or choices, pose, target, here):
                 first = self._choice.pushes[0]
                 spent = begin[first.contact] + self._choice.travel * STEP_COST
-                self._promised = self._choice.cost - spent if detour == 0 else np.inf
+                promised = self._choice.cost - spent if detour == 0 else np.inf
+                self._judge.promise(promised, pose, target)
                 self._detouring = detour > 0
                 return
             target = self._route.detour(pose, 1.0 + 0.5 * detour)
@@ -239,6 +252,8 @@ class PushController:
             if path is not None:
                 self._begin(choice, pose, target, path, raised=False)
                 return True
+            if not self.options.may_raise:
+                continue
             enclosed.append(choice)
             if len(enclosed) == _ENCLOSED:
                 break
@@ -312,7 +327,7 @@ class PushController:
         clearance = self._guard.clearance(pose, self._target)
         pair = self._motion.pair_left(place, local)
         for choice in self._search.on_from(local, seen, pair)[:_STEERED]:
-            if choice.travel < _WORTH:
+            if not self._judge.goes_on(choice, pose, self._target, local):
                 return False
             poses, fingers = self._motion.outcome(pose, choice.at_first_contact, local)
             if self._guard.allows(poses, fingers, clearance):
@@ -329,21 +344,6 @@ class PushController:
 
     def _ban(self, pose: Array) -> None:
         """Ban the contacts around the one where the last push began, and where the finger is."""
-        contacts = self._library.contacts
-        places = [contacts[self._choice.pushes[0].contact]]
+        self._bans.ban(self._library.contacts[self._choice.pushes[0].contact])
         if self._motion.place is not None:
-            places.append(seen_from(pose, self._motion.place))
-        for place in places:
-            near = np.hypot(*(contacts - place).T) < _BANNED_AROUND
-            self._banned.update(dict.fromkeys(np.flatnonzero(near).tolist(), _BANNED_FOR))
-
-
-def _worth(choice: PushChoice, here: float) -> bool:
-    """Return whether a choice is worth beginning, given the cost of where the object is [s].
-
-    The cost of the way from far away is an estimate: pushes that end neither at the goal nor where
-    much less remains to be done lead to more of them, for ever.
-    """
-    if choice.rest < 0.5 * CONTACT_COST:
-        return choice.travel >= _CORRECTION
-    return choice.travel >= _SHORTEST and choice.rest < here - _PROGRESS
+            self._bans.ban(seen_from(pose, self._motion.place))

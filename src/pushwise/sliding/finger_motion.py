@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pushwise.checks import finite_array
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import placed
 from pushwise.physics.push import Finger
@@ -70,6 +72,11 @@ class FingerMotion:
     def left(self) -> float:
         """Travel that is left of the push [m]."""
         return sum(leg.left for leg in self._legs)
+
+    def move_to(self, place: ArrayLike | None) -> None:
+        """Correct where the finger is (2,), table frame; None leaves it where it is."""
+        if place is not None:
+            self.place = np.array(finite_array("finger", place, (2,)))
 
     def start_of(self, push: PlannedPush) -> Array:
         """Return where the finger starts a push (2,), grid frame: a gap before it touches."""

@@ -8,6 +8,8 @@ touch an obstacle.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pushwise.geometry.compiled import nearest_feature
@@ -33,9 +35,17 @@ _GLIDE = 0.1  # s in which a released object comes to rest
 class PushGuard:
     """Judges pushes and steps."""
 
-    def __init__(self, belief: Belief, free: FreeSpace, *, seed: int) -> None:
-        """Draw models from a belief."""
+    def __init__(
+        self,
+        belief: Belief,
+        free: FreeSpace,
+        finger_obstacles: Sequence[Array] = (),
+        *,
+        seed: int,
+    ) -> None:
+        """Draw models from a belief; finger_obstacles: what the finger must not touch."""
         self._free = free
+        self._finger_obstacles = [np.ascontiguousarray(one.T) for one in finger_obstacles]
         models = [belief.model, *belief.models(_MODELS, np.random.default_rng(seed))]
         # One rule decides whether it falls, `FreeSpace`; within a step the edge changes no motion.
         self._simulators = [
@@ -58,8 +68,7 @@ class PushGuard:
         if self._free.leading(poses, clearance=clearance) < len(poses):
             return False
         gap = self._radius + _FINGER_CLEARANCE
-        for polygon in self._free.obstacles:
-            corners = np.ascontiguousarray(polygon.T)
+        for corners in self._finger_obstacles:
             if any(nearest_feature(x, y, *corners)[1] < gap for x, y in fingers.tolist()):
                 return False
         return True
