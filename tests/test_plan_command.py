@@ -45,7 +45,9 @@ def test_a_goal_is_planned(model: Path, tmp_path: Path) -> None:
     assert f"{count} pushes planned" in done.out
     assert len(done.out.splitlines()) == count + 2
     (axes,) = figures["plan.png"].axes
-    assert len(axes.texts) == count  # arrows
+    texts = [text.get_text() for text in axes.texts]
+    assert texts.count("") == count  # arrows
+    assert [text for text in texts if text] == [str(i + 1) for i in range(count)]
     assert len(axes.patches) == 2 + count + 1  # table, obstacle, and the object at each pose
 
 
