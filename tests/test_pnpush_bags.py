@@ -60,3 +60,26 @@ def test_a_steel_block_is_identified_with_its_set_up(tmp_path: Path) -> None:
     assert 0.002 < setup["radius"]["value"][0] < 0.01
     assert "set-up in doubt" in " ".join(json.loads(said)["statements"])
     assert model.exists()
+
+
+@pytest.mark.slow
+def test_a_steel_block_is_predicted_from_two_bags(tmp_path: Path) -> None:
+    """Learn from pushes on two faces, and predict two others better than a uniform load does."""
+    logs = [tmp_path / f"{number}.csv" for number in (1, 3, 2, 4)]
+    for log in logs:
+        convert(DATA / f"St_block__Test_st_{log.stem}.bag", "/tf:link_probe", log)
+    code, _, errors = pushwise("scan", DATA / "SteelBlock.stl", "-o", tmp_path / "grid.json")
+    assert (code, errors) == (0, "")
+    given = (tmp_path / "grid.json", *logs, "-o", tmp_path / "model.json", "--holdout", 0.5)
+    code, said, _ = pushwise("identify", *given, "--finger-radius", 0.00475, "--json")
+    assert code == 0
+    facts = json.loads(said)
+    held = facts["holdout"]
+    short, long = held["pieces"]
+    assert (short["length"], long["length"]) == (0.01, 0.05)
+    assert short["position"] < 0.45e-3 and np.degrees(short["angle"]) < 0.4
+    assert long["position"] < 0.85 * long["uniform_position"]
+    assert long["angle"] < 0.85 * long["uniform_angle"]
+    assert held["error"] < held["uniform_error"]
+    # Its volume is that of 0.73 kg of steel.
+    assert abs(facts["total_mass"] - 0.73) < 2.0 * facts["total_mass_std"]

@@ -5,7 +5,7 @@ import pytest
 
 import pushwise as pw
 from pushed import SIGMA, pushed
-from pushwise.identification.noise import Errors, innovations, whitened
+from pushwise.identification.noise import Errors, Walk, innovations, whitened
 from pushwise.identification.problem import Problem
 
 
@@ -51,7 +51,7 @@ def test_innovations_of_a_random_walk_are_white() -> None:
         walk = growth[k] * walk + steps[k] * rng.standard_normal(count)
         rows[k] = walk + sigma * rng.standard_normal(count)
     covariance = np.cov(rows)
-    logs = innovations(shares, growth, sigma, drift, rows, np.empty(count))
+    logs = innovations(shares, growth, sigma, drift, sigma, rows, np.empty(count))
     np.testing.assert_allclose(np.cov(rows), np.eye(12), atol=0.02)
     assert logs == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1], abs=0.05)
 
@@ -116,13 +116,13 @@ def test_a_push_that_jumps_leaves_the_picture_whole() -> None:
     """Keep prior and data summable where derivatives are those of a jump."""
     rng = np.random.default_rng(0)
     errors = Errors(SIGMA, np.array([1e-3, 1e-3, 1e-2]))
-    shares = [np.linspace(0.01, 1.0, 400)]
+    walks = [Walk(np.linspace(0.01, 1.0, 400), np.zeros(3), 1.0, linked=False)]
     jacobian = 1e8 * rng.standard_normal((400, 3, 20))
     level = np.ones(400)
-    _, rows, _ = whitened(shares, level, np.zeros((400, 3)), jacobian, errors)
+    _, rows, _ = whitened(walks, level, np.zeros((400, 3)), jacobian, errors)
     flat = rows.reshape(-1, 20)
     np.linalg.cholesky(np.eye(20) + flat.T @ flat)
-    smooth = whitened(shares, level, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
+    smooth = whitened(walks, level, np.zeros((400, 3)), 1e-8 * jacobian, errors)[1]
     np.testing.assert_allclose(
         rows / np.linalg.norm(rows, axis=2, keepdims=True),
         smooth / np.linalg.norm(smooth, axis=2, keepdims=True),

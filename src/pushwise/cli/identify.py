@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from json import dumps
+from math import degrees
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -145,6 +146,7 @@ def identify(asked: IdentifyCommand) -> None:
     from pushwise.checks import counted
     from pushwise.identification.holdout import (
         end_distance,
+        piece_errors,
         predicted_ends,
         split,
         uniform_model,
@@ -203,15 +205,29 @@ def identify(asked: IdentifyCommand) -> None:
     if test:
         # The baseline has the same set-up: what is compared is the model of the object.
         setup = found.calibration
-        baseline = uniform_model(cells, prior)
-        uniform = end_distance(baseline, test, finger if setup is None else found.finger, setup)
-        error = end_distance(found.model, test, found.finger, setup)
-        impossible = len(predicted_ends(found.model, test, found.finger, setup).impossible)
+        baseline = (
+            uniform_model(cells, prior),
+            test,
+            finger if setup is None else found.finger,
+            setup,
+        )
+        learned = found.model, test, found.finger, setup
+        error, uniform = end_distance(*learned), end_distance(*baseline)
+        impossible = len(predicted_ends(*learned).impossible)
+        pieces = list(zip(piece_errors(*learned), piece_errors(*baseline), strict=True))
         tested = {
             "pushes": len(test),
             "impossible": impossible,
             "error": error,
             "uniform_error": uniform,
+            "pieces": [
+                {
+                    **one._asdict(),
+                    "uniform_position": other.position,
+                    "uniform_angle": other.angle,
+                }
+                for one, other in pieces
+            ],
         }
     if asked.json:
         facts = {"model": str(output), **found.facts(), "holdout": tested or None}
@@ -224,6 +240,13 @@ def identify(asked: IdentifyCommand) -> None:
             f"{1e3 * error:.1f} mm from the observed ones (uniform baseline: "
             f"{1e3 * uniform:.1f} mm)"
         )
+        for one, other in pieces:
+            typer.echo(
+                f"over {1e3 * one.length:.0f} mm of the finger's way in contact, {one.pieces} "
+                f"times, by {1e3 * one.position:.2f} mm and {degrees(one.angle):.2f} degrees "
+                f"(uniform baseline: {1e3 * other.position:.2f} mm and "
+                f"{degrees(other.angle):.2f} degrees)"
+            )
         if impossible:
             typer.echo(
                 f"{impossible} of these cannot be simulated, because the finger starts too far "

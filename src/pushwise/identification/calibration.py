@@ -51,6 +51,8 @@ class Chain(NamedTuple):
     twist_by_setup: Array  # (3, 8), of the twist at the start in the set-up
     seen: Array  # (k, 3, 3), of the tracked poses in the simulated ones
     direct: Array  # (k, 3, 8), of the tracked poses in the set-up for a given simulation
+    shift_by_tracked: Array  # (2, 3), of how far the start is moved clear, in the tracked start
+    shift_by_setup: Array  # (2, 8), likewise in the set-up
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,8 @@ class Calibration:
         by_setup[:, 4:7] = clear @ by_frame
         by_setup[:2] += (start.by_finger - np.eye(2)) @ by_offset
         by_setup[:2, 7] = radius * start.by_radius
+        shift_by_setup = by_setup[:2] + by_offset
+        shift_by_setup[:, 4:7] -= by_frame[:2]
         # The origin of the grid moves about that of the tracked frame.
         across = spin * np.array([[0.0, -1.0], [1.0, 0.0]])
         twist_by_tracked, twist_by_setup = np.zeros((3, 3)), np.zeros((3, NUISANCES))
@@ -158,7 +162,16 @@ class Calibration:
             seen[k] = np.linalg.inv(outer)
             direct[k, :, 4:7] = -seen[k] @ inner
             direct[k] += seen[k][:, :2] @ by_offset
-        return Chain(clear @ placed, by_setup, twist_by_tracked, twist_by_setup, seen, direct)
+        return Chain(
+            by_tracked=clear @ placed,
+            by_setup=by_setup,
+            twist_by_tracked=twist_by_tracked,
+            twist_by_setup=twist_by_setup,
+            seen=seen,
+            direct=direct,
+            shift_by_tracked=((clear - np.eye(3)) @ placed)[:2],
+            shift_by_setup=shift_by_setup,
+        )
 
 
 def _composed(pose: Array, inner: Array) -> tuple[Array, Array]:

@@ -40,6 +40,7 @@ from pushwise.shape.scan import Scan
 
 __all__ = ["average", "identify", "stopped_at"]
 
+SPOTS = 3.0  # spread of the load of an object that rests on spots, by which cells differ 20-fold
 _CHECK = "check the finger's radius, the frame of the poses and whether the grid is of this object"
 
 
@@ -60,7 +61,9 @@ def identify(
     Where most of them cannot have happened as recorded, an error names the likely mistake: angles
     in degrees, x and y swapped, another frame, forces of the wrong sign or unit; see `mistakes`.
     Where the finger is some millimetres inside the object, or off it, while it pushes, the errors
-    of the set-up are estimated, too, unless the prior states how large they may be.
+    of the set-up are estimated, too, unless the prior states how large they may be. Long pushes are
+    learned from in pieces (see `windows`), and with them the default method also tries a load that
+    rests on spots, unless the prior states another spread, and keeps what is more probable.
 
     Args:
         grid: The object's cells; a scan or a model has them.
@@ -106,6 +109,12 @@ def identify(
     rng = np.random.default_rng(search.seed)
     task = Task(problem, stated_noise(records), search, rng, counter, history.improved)
     refined = chosen.run(task)
+    if problem.has_windows and chosen.fits_forces and prior.mass_spread == Prior().mass_spread:
+        # Long pushes can show whether the object rests on spots, a rim or feet.
+        spots = replace(problem, prior=replace(prior, mass_spread=SPOTS))
+        other = chosen.run(replace(task, problem=spots))
+        if other.evidence > refined.evidence:
+            problem, refined = spots, other
     if task.out_of_time:
         warnings.warn(
             f"identification ended at its time limit of {search.time_limit:g} s, with the best "

@@ -116,7 +116,7 @@ def _covariance_after(posterior: Posterior, record: PushRecord) -> Array | None:
         fit = problem.fit(u, errors.sigma)
     except SimulationError:
         return None
-    J = whitened(problem.shares, fit.growth, fit.residual, fit.jacobian, errors)[1]
+    J = whitened(problem.walks, fit.growth, fit.residual, fit.jacobian, errors)[1]
     J = J.reshape(-1, problem.unknowns)
     # The new start is one more unknown, known as well as any observed pose.
     wide = np.eye(problem.unknowns)

@@ -6,6 +6,9 @@ the walk after a whole push is `drift`. Near a point of balance a push turns lef
 differences: there the walk grows as an error of the starting pose would (`growth_of`). Residuals
 are whitened by taking the innovations of such an error, which are independent: what each sample
 adds to a prediction from the samples before it.
+
+A long push is simulated in `windows`, and its walk goes on from one to the next: where a window
+ends, the start of the next one, an unknown, is where the walk has led to.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from pushwise.records.record import PushRecord
 from pushwise.typing import Array
 
 __all__ = [
+    "SLIDE_DRIFT",
     "Errors",
     "StatedNoise",
-    "drift_shares",
+    "Walk",
+    "counts_of",
     "growth_of",
     "innovations",
     "limit_slope",
@@ -72,13 +77,18 @@ def stated_noise(records: Sequence[PushRecord]) -> StatedNoise:
     return StatedNoise(pose, max(noise.force for noise in known))
 
 
-def drift_shares(record: PushRecord, *, free: bool) -> Array:
-    """Return which share of the variance of the drift of a push has passed at each sample, (k,).
+class Walk(NamedTuple):
+    """How the error of the model grows over the samples of a window, after its first one."""
 
-    A free slide drifts less than a push.
-    """
-    passed: Array = (record.t[1:] - record.t[0]) / (record.t[-1] - record.t[0])
-    return passed * SLIDE_DRIFT**2 if free else passed
+    share: Array
+    """Variance of the drift that has passed since the window began, relative to that of a push of
+    usual length, shape (k,)."""
+    noise: Array
+    """Noise of the finger [m, m, rad], as far as the poses show it, shape (3,)."""
+    weight: float
+    """How much each sample counts: below one where the errors of windows are the same ones."""
+    linked: bool
+    """Whether the last sample is the start of the next window, an unknown without noise."""
 
 
 def growth_of(by_start: Array, size: float) -> Array:
@@ -100,7 +110,13 @@ def growth_of(by_start: Array, size: float) -> Array:
 
 @compiled
 def innovations(
-    s: Array, growth: Array, sigma: float, drift: float, rows: Array, state: Array
+    s: Array,
+    growth: Array,
+    sigma: float,
+    drift: float,
+    last_sigma: float,
+    rows: Array,
+    state: Array,
 ) -> float:
     """Whiten rows of errors in place, by a scalar Kalman filter.
 
@@ -109,8 +125,9 @@ def innovations(
     Args:
         s: Share of the variance of the drift that has passed at each row, shape (k,).
         growth: By which factor errors grow before each row, shape (k,).
-        sigma: Noise of the sensor.
+        sigma: Noise of the sensor, in all rows but the last.
         drift: Error of the model after the whole push.
+        last_sigma: Noise of the last row.
         rows: Errors, shape (k, columns).
         state: Where to keep the filter's state, shape (columns,).
 
@@ -129,7 +146,8 @@ def innovations(
             state[j] *= growth[i]
         spread = spread * growth[i] * growth[i] + drift * drift * (s[i] - last)
         last = s[i]
-        variance = spread + sigma * sigma
+        noise = sigma if i < k - 1 else last_sigma
+        variance = spread + noise * noise
         gain = spread / variance
         scale = 1.0 / np.sqrt(variance)
         logs += 0.5 * np.log(variance)
@@ -142,7 +160,7 @@ def innovations(
 
 
 def whitened(
-    shares: Sequence[Array],
+    walks: Sequence[Walk],
     growth: Array,
     residual: Array,
     jacobian: Array | None,
@@ -151,7 +169,7 @@ def whitened(
     """Return the innovations of residuals, their Jacobian, and the logs of `innovations`.
 
     Args:
-        shares: Share of the variance of the drift at each sample, one array (k,) per push.
+        walks: How the model's error grows, one per window of a push.
         growth: By which factor errors grow before each sample, shape (samples,).
         residual: Residuals of all samples [m, m, rad], shape (samples, 3).
         jacobian: Derivatives of `residual`, shape (samples, 3, unknowns), if needed.
@@ -169,16 +187,29 @@ def whitened(
     logs = 0.0
     state = np.empty(rows.shape[2])
     first = 0
-    for share in shares:
+    for share, noise, weight, linked in walks:
         last = first + len(share)
+        sigma = np.hypot(errors.sigma, noise)
+        last_sigma = noise if linked else sigma
         for axis in range(3):
             block = np.ascontiguousarray(rows[first:last, axis])
-            logs += innovations(
-                share, growth[first:last], errors.sigma[axis], errors.drift[axis], block, state
+            logs += weight * innovations(
+                share,
+                growth[first:last],
+                sigma[axis],
+                errors.drift[axis],
+                last_sigma[axis],
+                block,
+                state,
             )
             rows[first:last, axis] = block
         first = last
     return rows[..., 0], limit_slope(rows[..., 1:]), logs
+
+
+def counts_of(walks: Sequence[Walk]) -> Array:
+    """Return how much each sample counts, shape (samples,)."""
+    return np.concatenate([np.full(len(walk.share), walk.weight) for walk in walks])
 
 
 def limit_slope(jacobian: Array) -> Array:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pushwise.identification.noise import Errors, StatedNoise, limit_slope, whitened
+from pushwise.identification.noise import Errors, StatedNoise, counts_of, limit_slope, whitened
 from pushwise.identification.observations import GAP_SIGMA, Fit
 from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
@@ -100,15 +100,18 @@ def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
 def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
     """Return the objective at u, given the simulated pushes there."""
     total = 0.5 * float(u @ u)
-    for scaled in (
-        whitened(problem.shares, fit.growth, fit.residual, None, errors)[0],
-        fit.force_residual / force_sigma,
-        fit.gap / GAP_SIGMA,
-        centre_off(problem, u)[0],
+    for scaled, count in (
+        (
+            whitened(problem.walks, fit.growth, fit.residual, None, errors)[0],
+            counts_of(problem.walks),
+        ),
+        (fit.force_residual / force_sigma, 1.0),
+        (fit.gap / GAP_SIGMA, fit.gap_count),
+        (centre_off(problem, u)[0], 1.0),
     ):
         k = scaled.shape[1]
         square = np.sum(scaled**2, axis=1)
-        total += 0.5 * (DEGREES + k) * float(np.sum(np.log1p(square / DEGREES)))
+        total += 0.5 * (DEGREES + k) * float(np.sum(count * np.log1p(square / DEGREES)))
     return total
 
 
@@ -124,13 +127,13 @@ def normal_equations(
     H = np.eye(len(u))
     g = u.copy()
     value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
-    for r, jacobian in terms:
+    for r, jacobian, count in terms:
         weight = weights(r)
-        root = np.sqrt(weight)[:, None]
+        root = np.sqrt(count * weight)[:, None]
         rows = (root[..., None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
         g += rows.T @ (root * r).ravel()
-        value += 0.5 * r.shape[1] * float(np.log(weight).sum()) - 0.5 * float(
+        value += 0.5 * r.shape[1] * float((count * np.log(weight)).sum()) - 0.5 * float(
             np.sum((root * r) ** 2)
         )
     return H, g, value
@@ -138,14 +141,17 @@ def normal_equations(
 
 def _terms(
     problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
-) -> tuple[list[tuple[Array, Array]], float]:
-    """Return all scaled residuals (k, d) with their Jacobians, and the logs of `whitened`."""
-    scaled, J, logs = whitened(problem.shares, fit.growth, fit.residual, fit.jacobian, errors)
+) -> tuple[list[tuple[Array, Array, Array]], float]:
+    """Return all scaled residuals (k, d), their Jacobians and counts, and `whitened`'s logs."""
+    scaled, J, logs = whitened(problem.walks, fit.growth, fit.residual, fit.jacobian, errors)
+    off, J_off = centre_off(problem, u)
+    force = fit.force_residual / force_sigma
+    J_force = limit_slope(fit.force_jacobian / force_sigma)
     terms = [
-        (scaled, J),
-        (fit.force_residual / force_sigma, limit_slope(fit.force_jacobian / force_sigma)),
-        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA),
-        centre_off(problem, u),
+        (scaled, J, counts_of(problem.walks)),
+        (force, J_force, np.ones(len(force))),
+        (fit.gap / GAP_SIGMA, fit.gap_jacobian / GAP_SIGMA, fit.gap_count),
+        (off, J_off, np.ones(len(off))),
     ]
     return terms, logs
 
@@ -159,8 +165,8 @@ def information_of(
     sample contains the Fisher information of Student's t, or less where it is an outlier.
     """
     H = np.eye(len(u))
-    for r, jacobian in _terms(problem, u, fit, errors, force_sigma)[0]:
-        root = np.sqrt(information_weights(r))
+    for r, jacobian, count in _terms(problem, u, fit, errors, force_sigma)[0]:
+        root = np.sqrt(count * information_weights(r))
         rows = (root[:, None, None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
     return H
@@ -194,7 +200,7 @@ def information_weights(scaled: Array) -> Array:
 def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
     """Return the quadratic approximation at u, given the simulated pushes there."""
     H, g, value = normal_equations(problem, u, fit, errors, force_sigma)
-    weight = weights(whitened(problem.shares, fit.growth, fit.residual, None, errors)[0])
+    weight = weights(whitened(problem.walks, fit.growth, fit.residual, None, errors)[0])
     information = information_of(problem, u, fit, errors, force_sigma)
     return Refined(u, fit, errors, weight, information, evidence(H, g, value), problem.left_out)
 

@@ -21,7 +21,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force", "no_residuals"]
+__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force"]
 
 
 NEAR = 2e-3  # m; a finger observed farther away at the end has lost contact
@@ -48,6 +48,8 @@ class Fit:
     set-up is not in doubt."""
     gap_jacobian: Array
     """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
+    gap_count: Array
+    """How much each gap counts, shape (touches,)."""
 
 
 class Touches:
@@ -133,16 +135,6 @@ def at_samples(values: Array, track: Track, t: Array) -> Array:
     share = share.reshape(-1, *[1] * (values.ndim - 1))
     mixed: Array = (1.0 - share) * values[before] + share * values[after]
     return mixed
-
-
-def no_residuals(poses: int, forces: int, unknowns: int) -> tuple[Array, Array, Array, Array]:
-    """Return zero residuals and Jacobians of poses and forces, for a record that is left out."""
-    return (
-        np.zeros((poses, 3)),
-        np.zeros((poses, 3, unknowns)),
-        np.zeros((forces, 2)),
-        np.zeros((forces, 2, unknowns)),
-    )
 
 
 def mean_force(impulse: Array, track: Track, t: Array) -> Array:

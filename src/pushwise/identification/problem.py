@@ -16,7 +16,8 @@ Of the finger are mu_f and h_f; z, the height of the centre of mass, shifts the 
 
 The starting poses are unknowns because they are observed no better than any other pose, and so are
 the starting twists of free slides (`free_slide`). Residuals are predicted minus observed poses of
-whole simulated pushes, from the start to the last sample.
+simulated pushes, from the start to the last sample; long pushes are simulated in `windows`, each
+with a start of its own.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ import numpy as np
 
 from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
+from pushwise.identification.contact_evidence import PushedOutline, pushed_outline
 from pushwise.identification.free_slide import LEAN, LEAN_DOUBT, TWIST_DOUBT, is_free
-from pushwise.identification.noise import drift_shares, growth_of
+from pushwise.identification.noise import Walk, growth_of
 from pushwise.identification.object_rows import mean_friction, object_rows
-from pushwise.identification.observations import Fit, Touches, at_samples, mean_force, no_residuals
+from pushwise.identification.observations import Fit, Touches
 from pushwise.identification.prior import FingerHeight, Prior
+from pushwise.identification.push_fit import fit_push, left_out, residual_of
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
 from pushwise.identification.unknowns import Unknowns
+from pushwise.identification.windows import Window, walks_of, windows_of
 from pushwise.physics.model import ObjectModel, Physics
-from pushwise.physics.prepared import MOMENTS, START, clock_of
-from pushwise.physics.push import Finger, Push
+from pushwise.physics.push import Finger
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags, Integers
@@ -120,7 +123,8 @@ class Problem:
     def order(self) -> Unknowns:
         """Where the unknowns are in u."""
         free = tuple(is_free(record) for record in self.records)
-        return Unknowns(self.grid.n_cells, free, self.calibrates)
+        windows = tuple(len(windows) for windows in self.windows)
+        return Unknowns(self.grid.n_cells, free, self.calibrates, windows)
 
     @property
     def unknowns(self) -> int:
@@ -135,14 +139,32 @@ class Problem:
         )
 
     @cached_property
-    def shares(self) -> list[Array]:
-        """Share of the variance of the drift at each sample, one array (k,) per record.
+    def _body(self) -> PushedOutline:
+        return pushed_outline(self.grid, self.finger)
 
-        It is zero during a record that cannot be used, so that it says nothing about drift.
+    @cached_property
+    def windows(self) -> list[tuple[Window, ...]]:
+        """The windows of each record; of one that is short, or cannot be used, the record."""
+        return [
+            (Window(record, None),) if i in self.flaws else windows_of(self._body, record)
+            for i, record in enumerate(self.records)
+        ]
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether any push is so long that it is cut into windows."""
+        return any(len(windows) > 1 for windows in self.windows)
+
+    @cached_property
+    def walks(self) -> list[Walk]:
+        """How the error of the model grows in each window of each record.
+
+        It does not in a record that cannot be used, so that it says nothing about drift.
         """
         return [
-            drift_shares(record, free=free) * float(i not in self.flaws)
-            for i, (record, free) in enumerate(zip(self.records, self.order.free, strict=True))
+            walk
+            for i, (windows, free) in enumerate(zip(self.windows, self.order.free, strict=True))
+            for walk in walks_of(self._body, windows, free=free, usable=i not in self.flaws)
         ]
 
     @cached_property
@@ -159,10 +181,12 @@ class Problem:
         ]
 
     @cached_property
-    def steps(self) -> list[float]:
-        """Time steps of the simulations [s], one per record."""
-        reach = float(np.hypot(*self.grid.outline.T).max())
-        return [step_of(record, self.finger, self.physics, reach) for record in self.records]
+    def _reach(self) -> float:
+        return float(np.hypot(*self.grid.outline.T).max())
+
+    def step_of(self, record: PushRecord) -> float:
+        """Return the time step [s] by which a record, or a window of one, is simulated."""
+        return step_of(record, self.finger, self.physics, self._reach)
 
     def model(self, u: Array) -> ObjectModel:
         """Return the model at u (unknowns,), within the prior's bounds."""
@@ -217,9 +241,12 @@ class Problem:
         lean = LEAN * float(self.grid.heights.mean() * np.exp(LEAN_DOUBT * u[self.order.lean]))
         return Believed(self.model(u), self.finger_at(u), self.calibration_at(u), gyration, lean)
 
-    def start_scale(self, i: int, sigma: Array) -> Array:
+    def start_scale(self, i: int, sigma: Array, window: int = 0) -> Array:
         """Return how much a unit of the start of push i is [m, m, rad, ...], shape (3,) or (6,)."""
-        return np.append(sigma, TWIST_DOUBT) if self.order.free[i] else sigma
+        twist = self.windows[i][window].twist_std
+        if twist is None and self.order.free[i]:
+            twist = TWIST_DOUBT
+        return sigma if twist is None else np.append(sigma, twist)
 
     def fit(self, u: Array, start_sigma: Array) -> Fit:
         """Simulate all pushes and compare them with what was observed.
@@ -231,26 +258,35 @@ class Problem:
         """
         believed = self.believed(u)
         rows = object_rows(self, believed)
-        parts = []
-        for i in range(len(self.records)):
-            if i in self.unused:
-                forces = int(self.steady[i].sum()) if isinstance(self.records[i].push, Push) else 0
-                parts.append(no_residuals(len(self.records[i].t) - 1, forces, self.unknowns))
-                continue
-            offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
-            parts.append(self._fit_one(i, believed, offset, start_sigma, rows))
-        pose, J, force, J_force = (np.concatenate(part) for part in zip(*parts, strict=True))
-        gap, gap_jacobian = np.zeros((0, 1)), np.zeros((0, 1, self.unknowns))
+        parts = [
+            left_out(self, i)
+            if i in self.unused
+            else fit_push(self, i, believed, u, start_sigma, rows)
+            for i in range(len(self.records))
+        ]
+        pose, J, force, J_force, gap, J_gap = map(np.concatenate, zip(*parts, strict=True))
+        # A window before the one that starts with a gap is linked to it.
+        count = np.array([walk.weight for walk in self.walks if walk.linked])
         if believed.calibration is not None:
             gaps, by_setup = self.touches.fit(believed.calibration, believed.finger.radius)
-            gap = gaps[:, None]
-            gap_jacobian = np.zeros((len(gap), 1, self.unknowns))
-            gap_jacobian[:, 0, -NUISANCES:] = by_setup * self.doubts
+            by_u = np.zeros((len(gaps), 1, self.unknowns))
+            by_u[:, 0, -NUISANCES:] = by_setup * self.doubts
+            gap, J_gap = np.concatenate([gaps[:, None], gap]), np.concatenate([by_u, J_gap])
+            count = np.concatenate([np.ones(len(gaps)), count])
+        return Fit(pose, J, self._growth(J, start_sigma), force, J_force, gap, J_gap, count)
+
+    def _growth(self, J: Array, start_sigma: Array) -> Array:
+        """Return by which factor errors grow before each sample, (samples,), from a Jacobian."""
         size, growth = 0.5 * np.sqrt(self.grid.area), np.ones(len(J))
-        for i in self.used:
-            mine, start = self.owner == i, self.order.starts[i].start
-            growth[mine] = growth_of(J[mine, :, start : start + 3] / start_sigma, size)
-        return Fit(pose, J, growth, force, J_force, gap, gap_jacobian)
+        first = 0
+        for i, windows in enumerate(self.windows):
+            for window, start in zip(windows, self.order.windows_of(i), strict=True):
+                mine = slice(first, first + len(window.record.t) - 1)
+                if i not in self.unused:
+                    by_start = J[mine, :, start.start : start.start + 3] / start_sigma
+                    growth[mine] = growth_of(by_start, size)
+                first = mine.stop
+        return growth
 
     def found_flaws(self, u: Array, start_sigma: Array) -> dict[int, str]:
         """Return why records cannot be used, or not be simulated at u, by index, in sentences.
@@ -260,7 +296,7 @@ class Problem:
         believed, found = self.believed(u), {}
         for i, record in enumerate(self.records):
             name = record.called(i)
-            offset = self.start_scale(i, start_sigma) * self.order.start(u, i)
+            offset = self.start_scale(i, start_sigma) * u[self.order.windows_of(i)[0]]
             why = flaw_of(self.grid, record, self.finger, name)
             try:
                 if not why:
@@ -278,72 +314,7 @@ class Problem:
         """
         record = self.records[i]
         try:
-            end: Array = record.pose[-1] + self.residual(i, believed, np.zeros(3))[-1]
+            end: Array = record.pose[-1] + residual_of(self, i, believed, np.zeros(3))[-1]
         except SimulationError:
             return record.pose[0], False
         return end, True
-
-    def residual(self, i: int, believed: Believed, offset: Array) -> Array:
-        """Return the residuals of push i, shape (samples, 3), with whatever is believed.
-
-        offset: true minus observed starting pose [m, m, rad], shape (3,), or pose and twist (6,).
-        """
-        return self._fit_one(i, believed, offset, np.ones(3), None)[0]
-
-    def _fit_one(
-        self, i: int, believed: Believed, offset: Array, start_sigma: Array, rows: Array | None
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return residuals and Jacobian of poses and of forces; without `object_rows` none."""
-        record = self.records[i]
-        finger, calibration = believed.finger, believed.calibration
-        begin = start_of(record, record.called(i), believed, offset, self.physics)
-        prepared, action = begin.prepared, begin.action
-        t = record.t[1:] - record.t[0]
-        clock = clock_of(action, self.steps[i], float(t[-1]), settle=False)
-        # A simulation that ends early stays where it ended, and contradicts what was observed.
-        _, track = prepared.roll(action, begin.clear.pose, clock, begin.twist)
-        predicted = at_samples(track.pose, track, t)
-        if calibration is not None:
-            predicted = calibration.tracked(predicted)
-        residual = predicted - record.pose[1:]
-        force = np.zeros((0, 2))
-        if record.force is not None and isinstance(record.push, Push):
-            force = (mean_force(track.impulse, track, t) - record.force[1:])[self.steady[i]]
-        if rows is None:
-            return residual, np.zeros((0, 3, 0)), force, np.zeros((0, 2, 0))
-        n = self.grid.n_cells
-        J = prepared.jacobian(action, track, n, impulse=len(force) > 0)
-        into = rows.copy()
-        mine = self.order.starts[i]
-        scale = self.start_scale(i, start_sigma)
-        pose, moving = slice(mine.start, mine.start + 3), slice(mine.start + 3, mine.stop)
-        start, thrown = slice(n + START, n + START + 3), slice(n + START + 3, n + START + 6)
-        into[start, pose] = np.diag(start_sigma)
-        if self.order.free[i]:
-            into[thrown, moving] = np.diag(scale[3:])
-        chain = None
-        if calibration is not None:
-            chain = calibration.chain(
-                record.push,
-                begin.tracked,
-                begin.clear,
-                predicted,
-                finger.radius,
-                float(begin.twist[2]),
-            )
-            into[start, pose] = chain.by_tracked * start_sigma
-            into[start, -NUISANCES:] = chain.by_setup * self.doubts
-            into[thrown, pose] = chain.twist_by_tracked * start_sigma
-            into[thrown, -NUISANCES:] = chain.twist_by_setup * self.doubts
-            if self.order.free[i]:
-                by_twist = [calibration.twist(begin.tracked, row) for row in np.eye(3)]
-                into[thrown, moving] = np.transpose(by_twist) * scale[3:]
-            into[n + MOMENTS + 1, -1] = finger.radius * self.doubts[-1]
-        J_pose = at_samples(J.pose, track, t) @ into
-        if chain is not None:
-            J_pose = chain.seen @ J_pose
-            J_pose[..., -NUISANCES:] += chain.direct * self.doubts
-        J_force = np.zeros((0, 2, self.unknowns))
-        if len(force):
-            J_force = mean_force(J.impulse, track, t)[self.steady[i]] @ into
-        return residual, J_pose, force, J_force

@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pushwise.geometry.se2 import se2
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.free_slide import is_free
+from pushwise.identification.windows import REACH
+from pushwise.physics.clear_start import FingerGap
 from pushwise.physics.model import ObjectModel, Physics
 from pushwise.physics.prepared import (
     Action,
@@ -47,12 +50,25 @@ class PushStart(NamedTuple):
     prepared: PreparedObject
     action: Action
     tracked: Array  # the starting pose that the camera would have seen, (3,)
-    clear: ClearStart  # the starting pose of the object, clear of the finger
+    pose: Array  # the starting pose of the object, (3,)
+    clear: ClearStart  # the same, moved clear of the finger
     twist: Array  # of the grid origin at the start, (3,)
+
+    def finger_gap(self) -> FingerGap:
+        """Return how finger and object meet before the object is moved clear."""
+        action = self.action
+        x, y = (float(np.interp(0.0, action.t, knots)) for knots in (action.x, action.y))
+        return self.prepared.finger_gap(se2(*self.pose.tolist()), x, y, action.radius)
 
 
 def start_of(
-    record: PushRecord, name: str, believed: Believed, offset: Array, physics: Physics
+    record: PushRecord,
+    name: str,
+    believed: Believed,
+    offset: Array,
+    physics: Physics,
+    *,
+    later: bool = False,
 ) -> PushStart:
     """Return how a push begins; raise `SimulationError` where that is too far inside the object.
 
@@ -63,6 +79,7 @@ def start_of(
         offset: True minus observed starting pose [m, m, rad], shape (3,); of a free slide pose and
             twist, shape (6,).
         physics: How pushes are simulated.
+        later: Whether it starts in the midst of a push, where the finger touches the object.
 
     """
     model, finger, calibration, gyration, lean = believed
@@ -77,9 +94,11 @@ def start_of(
         push, pose = calibration.push(push), calibration.pose(tracked)
         twist = calibration.twist(tracked, twist)
         deepest, touching = DEEPEST, calibration.touching
+    if later:
+        deepest, touching = REACH, True
     action = action_from(model, push, finger, record.t[0])
     clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
-    return PushStart(prepared, action, tracked, clear, twist)
+    return PushStart(prepared, action, tracked, pose, clear, twist)
 
 
 def step_of(record: PushRecord, finger: Finger, physics: Physics, reach: float) -> float:

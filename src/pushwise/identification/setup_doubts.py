@@ -16,6 +16,7 @@ import numpy as np
 from pushwise.identification.contact_evidence import PushedOutline, pushed_outline
 from pushwise.identification.free_slide import free_slide, is_flick
 from pushwise.identification.prior import Prior
+from pushwise.identification.windows import pushed_samples
 from pushwise.physics.push import Finger, Push
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -25,8 +26,6 @@ __all__ = ["contact_gaps", "doubt_setup"]
 
 OFF = 1.5e-3  # m; a usual gap of less than this is left to noise and to the outline,
 SIGMAS = 3.0  # or of less than so many standard deviations of stated noise
-MOVES = 0.2  # of its greatest speed: an object that is slower may rest or coast
-REACH = 0.015  # m; a finger farther away does not touch
 FEWEST = 8  # samples in contact that show a gap in spite of noise
 LEAST = 1e-3  # m; doubt about tip, tool and markers of a set-up that is in doubt at all
 ANGLE = 0.02  # rad; likewise about the angle of the markers
@@ -97,11 +96,6 @@ def _gaps(body: PushedOutline, grid: CellGrid, record: PushRecord) -> Array:
         return nothing
     if is_flick(push) or free_slide(grid, record, body.radius) is not None:
         return nothing
-    step = np.gradient(record.pose, record.t, axis=0)
-    speed = np.hypot(step[:, 0], step[:, 1]) + body.gyration * np.abs(step[:, 2])
-    moves = speed > MOVES * np.percentile(speed, 95)
-    if push.raised:
-        moves &= record.t <= push.duration
-    gaps = body.gaps(record.pose[moves], push.at(record.t[moves]))
-    touching: Array = gaps[np.abs(gaps) < REACH]
-    return touching
+    pushed = pushed_samples(body, record)
+    gaps: Array = body.gaps(record.pose[pushed], push.at(record.t[pushed]))
+    return gaps

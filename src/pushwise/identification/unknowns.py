@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pushwise.identification.calibration import NUISANCES
-from pushwise.typing import Array
 
 __all__ = ["Unknowns"]
 
@@ -21,6 +20,8 @@ class Unknowns:
     """Which records are free slides, whose starting twist is unknown, too."""
     calibrates: bool
     """Whether the errors of the set-up are unknowns."""
+    windows: tuple[int, ...]
+    """Number of windows of each record, each of which has a start."""
 
     @property
     def loads(self) -> slice:
@@ -59,10 +60,13 @@ class Unknowns:
 
     @cached_property
     def starts(self) -> tuple[slice, ...]:
-        """The start of each record: pose (3), and for a free slide twist (3)."""
+        """The start of each record: a pose (3), and for each later window a pose and twist (6).
+
+        That of a free slide is a pose and twist, too.
+        """
         found, first = [], self.of_object.stop
-        for free in self.free:
-            last = first + (6 if free else 3)
+        for free, windows in zip(self.free, self.windows, strict=True):
+            last = first + 6 * windows - (0 if free else 3)
             found.append(slice(first, last))
             first = last
         return tuple(found)
@@ -75,9 +79,10 @@ class Unknowns:
     @cached_property
     def count(self) -> int:
         """Number of unknowns."""
-        starts = sum(6 if free else 3 for free in self.free)
-        return int(self.of_object.stop) + starts + (NUISANCES if self.calibrates else 0)
+        last = self.starts[-1].stop if self.starts else self.of_object.stop
+        return int(last) + (NUISANCES if self.calibrates else 0)
 
-    def start(self, u: Array, i: int) -> Array:
-        """Return the part of u that is the start of record i, a view."""
-        return u[self.starts[i]]
+    def windows_of(self, i: int) -> list[slice]:
+        """Return the start of each window of record i."""
+        ends = [self.starts[i].stop - 6 * k for k in reversed(range(self.windows[i]))]
+        return [slice(a, b) for a, b in zip([self.starts[i].start, *ends], ends, strict=False)]

@@ -109,6 +109,7 @@ def _write_posterior(
         "weight": refined.weight,
         "information": refined.information,
         "evidence": refined.evidence,
+        "mass_spread": posterior.problem.prior.mass_spread,
         "flaws": np.array(list(posterior.problem.flaws.values()), dtype=np.str_),
         **{name: np.array(each, dtype=np.int64) for name, each in indices.items()},
         **how,
@@ -127,7 +128,9 @@ def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> 
     ]
     left_out = frozenset(saved["left_out"].tolist())
     flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
-    problem = Problem(done.grid, records, done.finger, done.prior, left_out=left_out, flaws=flaws)
+    # The identification may have found that the load rests on spots.
+    prior = replace(done.prior, mass_spread=float(saved["mass_spread"]))
+    problem = Problem(done.grid, records, done.finger, prior, left_out=left_out, flaws=flaws)
     errors = Errors(saved["sigma"], saved["drift"])
     refined = Refined(
         saved["u"],

@@ -118,7 +118,7 @@ class ThreeFeet:
         self.problem = problem
         self.noise = noise
         records = [problem.records[i] for i in problem.used]
-        steps = [problem.steps[i] for i in problem.used]
+        steps = [problem.step_of(problem.records[i]) for i in problem.used]
         pushes = [record.push for record in records if isinstance(record.push, Push)]
         assert len(pushes) == len(records)  # `Method.cannot_use` sees to it
         self.doubted = np.flatnonzero(problem.doubts)

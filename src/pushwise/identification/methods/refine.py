@@ -30,6 +30,7 @@ from pushwise.identification.objective import (
 )
 from pushwise.identification.observations import Fit
 from pushwise.identification.problem import Problem
+from pushwise.identification.push_fit import residual_of
 from pushwise.identification.record_quality import contradicts
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
@@ -187,14 +188,15 @@ class _Refinement:
         u = end.u.copy()
         for i in range(len(problem.records)):
             mine = problem.owner == i
-            if problem.order.free[i] or np.mean(end.weight[mine]) > FITS:
+            cut = problem.order.windows[i] > 1  # its starts are known along the push
+            if problem.order.free[i] or cut or np.mean(end.weight[mine]) > FITS:
                 continue
-            start = problem.order.start(u, i)
+            start = u[problem.order.starts[i]]
             tried = [start.copy(), *rng.standard_normal((DRAWS, 3))]
             errors = []
             for guess in tried:
                 try:
-                    residual = problem.residual(i, believed, sigma * guess)
+                    residual = residual_of(problem, i, believed, sigma * guess)
                     errors.append(float(np.mean(np.abs(residual / sigma))))
                 except SimulationError:  # the finger starts too deep inside the object
                     errors.append(np.inf)

@@ -134,7 +134,7 @@ def end_gradient(
                 model,
                 [problem.ends[i]],
                 finger=problem.finger,
-                physics=replace(problem.physics, dt=problem.steps[i]),
+                physics=replace(problem.physics, dt=problem.step_of(problem.records[i])),
             )
         except SimulationError:  # no model moves an object that a push cannot be simulated with
             values.append(_distance(problem, i, Believed(model, problem.finger, None)))
