@@ -1,6 +1,6 @@
 """Windows of a long push: pieces that are simulated one by one, from where each was seen to start.
 
-Near a point of balance a push turns an object left or right by a hair. Simulated from its start, a
+Near a point of balance a tiny difference decides which way an object turns. From its start, a
 push of 400 mm is chaotic there, and all that its samples show is lost in where it led to. So a long
 push is cut into windows (multiple shooting). The start of each is an unknown, known as well as any
 observed pose, and the window before it must lead there, up to the drift of the model. In this way
