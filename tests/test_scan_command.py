@@ -68,6 +68,9 @@ def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
     """Scale a mesh to metres; refuse options that are for clouds."""
     path = tmp_path / "box.stl"
     trimesh.creation.box((200.0, 100.0, 50.0)).export(path)
+    code, _, err = pushwise("scan", path, "--scale", 1e-6)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "check the scale, in metres per unit of the file" in err
     code, out, _ = pushwise("scan", path, "--scale", 0.001, "--json")
     assert code == 0
     assert json.loads(out)["size"] == pytest.approx([0.2, 0.1, 0.05], abs=0.002)

@@ -69,11 +69,12 @@ def contains(polygon: Array, points: Array) -> Flags:
     return inside
 
 
-def placed(points: Array, pose: Array) -> Array:
+def placed(points: ArrayLike, pose: ArrayLike) -> Array:
     """Return points of the grid frame [m], shape (n, 2), in the table frame.
 
     For one pose (3,), or for poses (k, 3) with shape (k, n, 2).
     """
+    points, pose = np.asarray(points, float), np.asarray(pose, float)
     cos, sin = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     turn = np.moveaxis(np.array([[cos, sin], [-sin, cos]]), (0, 1), (-2, -1))
     turned: Array = points @ turn + pose[..., None, :2]

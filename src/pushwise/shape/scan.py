@@ -27,6 +27,7 @@ __all__ = ["Dropped", "Scan", "scan_file"]
 
 # The table's normal counts as vertical when its cosine with z exceeds this (10 degrees).
 _UPRIGHT = 0.985
+_SIZES = 0.002, 10.0  # m; files with smaller or larger objects have other units
 
 
 class Dropped(NamedTuple):
@@ -189,11 +190,22 @@ def scan_file(
         chosen = None if mask is None else read_image(mask)
         unit = DEPTH_SCALE if scale is None else scale
         scan = Scan.from_depth(depth, intrinsics, mask=chosen, scale=unit, options=options)
-        return scan, depth_points(depth, intrinsics, mask=chosen, scale=unit)[0]
+        return _plausible(path, scan), depth_points(depth, intrinsics, mask=chosen, scale=unit)[0]
     if intrinsics is not None or mask is not None:
         raise PushwiseError(f"intrinsics and mask are for depth images; {path.name} is not one.")
     content = read_shape(path)
     points = content.points * positive_number("scale", 1.0 if scale is None else scale)
     if content.faces is None:
-        return Scan.from_points(points, options), points
-    return Scan.from_mesh(points, content.faces, options), points
+        return _plausible(path, Scan.from_points(points, options)), points
+    return _plausible(path, Scan.from_mesh(points, content.faces, options)), points
+
+
+def _plausible(path: Path, scan: Scan) -> Scan:
+    """Return a scan whose size is that of something to be pushed on a table."""
+    size = float(np.ptp(scan.grid.outline, axis=0).max())
+    if not _SIZES[0] < size < _SIZES[1]:
+        raise PushwiseError(
+            f"{path.name}: the object is {size:.3g} m large; check the scale, in metres per unit "
+            "of the file."
+        )
+    return scan

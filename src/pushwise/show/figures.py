@@ -53,9 +53,9 @@ def save_picture(figure: Figure, path: Path) -> None:
     save_figure(figure, path, dpi=120)
 
 
-def plot_maps(found: Identification, path: Path) -> None:
+def plot_maps(found: Identification, path: Path | str) -> None:
     """Write the picture of `maps_figure` to a file."""
-    save_picture(maps_figure(found), path)
+    save_picture(maps_figure(found), Path(path))
 
 
 @styled

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, placed
@@ -30,6 +31,10 @@ class Bystander:
     """Its cells, masses and frictions."""
     pose: Array
     """Pose of its grid frame on the table at the start [m, m, rad], shape (3,)."""
+
+    def __post_init__(self) -> None:
+        """Check the pose."""
+        object.__setattr__(self, "pose", finite_array("pose", self.pose, (3,)))
 
     @property
     def outline(self) -> Array:
