@@ -3,20 +3,29 @@
 Run: python tests/screenshots.py docs
 """
 
+import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
 import pushwise as pw
-from browser import Page, browser
+from browser import browser, free_port
 from pushwise.records.record import Noise
 from pushwise.show.viewer import View
 from pushwise.show.viewer_data import Viewed
-from pushwise.show.viewer_panel import assign
 from pushwise.sliding.run_folder import RunFolder
+from view_screenshots import states
+from viewing import open_page
+
+VIEWER = {
+    "replay": "view-replay",
+    "edge-may-fall": "view-edge",
+    "push": "view-push",
+    "learn-2": "view-learn",
+}
+"""Which states of the viewer are shown in the docs, and under which names."""
 
 
 def hammer(folder: Path) -> None:
@@ -28,28 +37,18 @@ def hammer(folder: Path) -> None:
     pw.slide(world, table, journal=RunFolder(folder, {"object": "hammer", "world": "mujoco"}))
 
 
-def shoot(tab: Page, path: Path) -> None:
-    """Write what is to be seen."""
-    tab.screenshot(path)
-    print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
-
-
 def main(docs: Path) -> None:
     """Make a run and its page, and take the pictures."""
     with tempfile.TemporaryDirectory() as home, browser() as tab:
         folder = Path(home) / "hammer"
         hammer(folder)
-        view = View(Viewed.load(folder), port=8123)
-        tab.resize(1280, 760)
-        tab.open(view.address)
-        tab.wait_for("document.querySelector('.mantine-Slider-thumb') !== null")
-        close = "document.querySelector('.mantine-Notification-closeButton')"
-        tab.wait_for(f"{close} !== null")  # it says that there is no graphics card
-        tab.evaluate(f"{close}.click()")
-        starts = np.cumsum([len(film.observed) for film in view.replay.clips])
-        assign(view.replay.slider, int(starts[1] - 20))
-        time.sleep(2.0)  # pictures take a moment without a graphics card
-        shoot(tab, docs / "view.png")
+        view = View(Viewed.load(folder), port=free_port())
+        open_page(view, tab, 1200, 760)
+        states(view, tab, Path(home), 1200)
+        for state, name in VIEWER.items():
+            path = docs / "pictures" / f"{name}.png"
+            shutil.copy(Path(home) / f"{state}-1200.png", path)
+            print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
         view.stop()
 
 

@@ -211,7 +211,7 @@ class ViewerScene:
 
     def _around(self) -> Array:
         """Return the corners (4, 2) of a square around the object, where it is now."""
-        reach = 1.5 * float(np.hypot(*self._viewed.model.grid.outline.T).max())
+        reach = 1.1 * float(np.hypot(*self._viewed.model.grid.outline.T).max())
         square = np.array([[-reach, -reach], [reach, -reach], [reach, reach], [-reach, reach]])
         around: Array = self.object.frame.position[:2] + square
         return around
