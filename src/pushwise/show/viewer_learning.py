@@ -166,7 +166,7 @@ class LearningMode:
         elif pushes < run:
             said = f"The run went on to learn from {made}."
         elif pushes == run:
-            said = "With this the run planned the way to its goal."
+            said = "With this the run planned its path to the goal."
         else:
             said = f"The run had learned from {made}; later ones took it to its goal."
         return readings(values) + note(said)
