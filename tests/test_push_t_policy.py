@@ -133,8 +133,8 @@ def test_the_table_compares_models(tmp_path: Path) -> None:
     ]
     rows[4] |= {"solved": False, "steps": 300}
     table = report(rows, tmp_path)
-    assert "| PushT-v1 | true | 2 | 2 | 40.0 | 40 | 40 | 3.0 |" in table
-    assert "| gym-pusht | uniform | 2 | 1 | 170.0 | 170 | 274 | 3.0 |" in table
+    assert "| PushT-v1 | true | 2 of 2 | 40.0 | 40 | 40 | 3.0 |" in table
+    assert "| gym-pusht | uniform | 1 of 2 | 170.0 | 170 | 274 | 3.0 |" in table
     assert "takes 0.24 times the steps" in table
     assert (tmp_path / "table.md").read_text() == table + "\n"
     ours = settings_of(2, theirs=False)

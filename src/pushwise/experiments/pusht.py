@@ -216,8 +216,7 @@ def report(rows: list[Row], folder: Path) -> str:
             (
                 world,
                 model,
-                f"{len(some)}",
-                f"{int(numbers(some, 'solved').sum())}",
+                f"{int(numbers(some, 'solved').sum())} of {len(some)}",
                 float(steps.mean()),
                 f"{np.median(steps):.0f}",
                 f"{np.percentile(steps, 90):.0f}",
@@ -225,7 +224,7 @@ def report(rows: list[Row], folder: Path) -> str:
             )
         )
     columns = (
-        *("environment", "model of the T", "episodes", "solved", "steps, mean"),
+        *("environment", "model of the T", "episodes solved", "steps, mean"),
         *("median", "90 %", "contacts, mean"),
     )
     title = (
@@ -240,7 +239,8 @@ def report(rows: list[Row], folder: Path) -> str:
         ratio = mean(known, "steps") / mean(uniform, "steps")
         table += (
             f"\n\nIn gym-pusht the identified model takes {ratio:.2f} times the steps of the "
-            "uniform one."
+            "uniform one. LeRobot's published diffusion policy, which sees pixels and learned from "
+            "206 human demonstrations, solves 63.8 % of 500 episodes there."
         )
     write_text(folder / "table.md", table + "\n")
     return table
