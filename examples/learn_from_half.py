@@ -1,7 +1,6 @@
 """Learn an object from half of some logs and predict the other half, in every possible way.
 
-    python examples/learn_from_half.py grid.json run1.csv run2.csv run3.csv run4.csv \
-        --finger-radius 0.00475 > table.md
+    python examples/learn_from_half.py grid.json run1.csv run2.csv run3.csv run4.csv > table.md
 
 Each way is one call of `pushwise identify --holdout 0.5`, with the options that follow the logs.
 """

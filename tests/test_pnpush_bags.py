@@ -48,17 +48,12 @@ def test_a_bag_is_one_record_as_recorded(bag: Path, finger: str, tmp_path: Path)
 
 
 def test_a_steel_block_is_identified_with_its_set_up(tmp_path: Path) -> None:
-    """Learn from a bag with the outline of its mesh and report the set-up.
-
-    The radius is stated: one push on one face cannot distinguish it from an offset of the tip.
-    """
+    """Learn from a bag with the outline of its mesh and report the set-up, the radius included."""
     log, grid, model = (tmp_path / name for name in ("log.csv", "grid.json", "model.json"))
     convert(next(bag for bag in BAGS if bag.name.startswith("St")), "/tf:link_probe", log)
     code, _, errors = pushwise("scan", DATA / "SteelBlock.stl", "-o", grid)
     assert (code, errors) == (0, "")
-    code, said, _ = pushwise(
-        "identify", grid, log, "-o", model, "--finger-radius", 0.00475, "--json"
-    )
+    code, said, _ = pushwise("identify", grid, log, "-o", model, "--json")
     assert code == 0
     setup = json.loads(said)["setup"]
     assert set(setup) == {"tip", "tool", "frame", "radius"}
@@ -76,7 +71,7 @@ def test_a_steel_block_is_predicted_from_two_bags(tmp_path: Path) -> None:
     code, _, errors = pushwise("scan", DATA / "SteelBlock.stl", "-o", tmp_path / "grid.json")
     assert (code, errors) == (0, "")
     given = (tmp_path / "grid.json", *logs, "-o", tmp_path / "model.json", "--holdout", 0.5)
-    code, said, _ = pushwise("identify", *given, "--finger-radius", 0.00475, "--json")
+    code, said, _ = pushwise("identify", *given, "--json")
     assert code == 0
     held = json.loads(said)["holdout"]
     short, long = held["pieces"]

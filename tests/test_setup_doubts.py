@@ -80,11 +80,14 @@ def test_a_finger_that_is_off_is_doubted_and_estimated(
 def test_a_radius_that_nobody_states_is_guessed(
     grid: pw.CellGrid, records: list[pw.PushRecord]
 ) -> None:
-    """Start from the radius that fits best if the usual one does not, and doubt it."""
+    """Attribute a gap to an unusual radius and to the tip, doubt both, and find the radius."""
     usual = replace(FINGER, radius=0.012)
     finger, prior = doubt_setup(grid, records, usual, pw.Prior(), radius_known=False)
-    assert finger.radius == pytest.approx(FINGER.radius, abs=5e-4)
+    assert FINGER.radius < finger.radius < 0.5 * (FINGER.radius + usual.radius)
+    assert finger.radius - FINGER.radius < prior.tip_doubt + 5e-4
     assert prior.radius_doubt == 0.5
+    found = pw.identify(grid, records, finger=finger, prior=prior)
+    assert found.finger.radius == pytest.approx(FINGER.radius, abs=1e-3)
     same, prior = doubt_setup(grid, records, usual, pw.Prior())
     assert (same, prior.radius_doubt) == (usual, 0.1)
 

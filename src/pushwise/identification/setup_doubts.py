@@ -32,6 +32,7 @@ ANGLE = 0.02  # rad; likewise about the angle of the markers
 RADIUS = 0.1  # log; likewise about a radius that is stated,
 ANY_RADIUS = 0.5  # or is not
 RADII = 2e-3, 2e-2  # m; radii of fingers
+TIP = 3e-3  # m; usual offset of a tip, where the radius is not stated
 
 
 def doubt_setup(
@@ -52,7 +53,7 @@ def doubt_setup(
         finger: The finger.
         prior: What is believed of the object and the set-up.
         radius_known: Whether the finger's radius was stated. If not, and the usual one does not
-            fit, the one that fits best is the first guess.
+            fit, a gap is due to radius and tip, as far as either is likely.
 
     """
     if prior.setup_doubts.any():
@@ -62,8 +63,7 @@ def doubt_setup(
     if not len(gaps) or np.median(np.abs(gaps)) <= max(OFF, SIGMAS * noise):
         return finger, prior
     if not radius_known:
-        radius = finger.radius + float(np.median(gaps))
-        finger = replace(finger, radius=float(np.clip(radius, *RADII)))
+        finger = replace(finger, radius=_likely_radius(finger.radius, float(np.median(gaps))))
         gaps = contact_gaps(grid, records, finger)
     size = max(LEAST, float(np.median(np.abs(gaps))))
     doubts = replace(
@@ -75,6 +75,14 @@ def doubt_setup(
         radius_doubt=RADIUS if radius_known else ANY_RADIUS,
     )
     return finger, doubts
+
+
+def _likely_radius(usual: float, gap: float) -> float:
+    """Return the radius [m] that explains a gap [m] best, together with an offset of the tip."""
+    radii = np.geomspace(*RADII, 100)
+    unusual = np.log(radii / usual) / ANY_RADIUS
+    offset = (radii - usual - gap) / TIP
+    return float(radii[np.argmin(unusual**2 + offset**2)])
 
 
 def contact_gaps(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) -> Array:
