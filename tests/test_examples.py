@@ -31,7 +31,7 @@ def test_five_pushes(tmp_path: Path) -> None:
     along = float(said.split("standard error ", 1)[1].split()[0])
     assert off < 2.45 * along < 25.0  # 95 %
     # Three maps, one below the other; a dot alone, as in the legend, has 21 red pixels.
-    red, yellow = pixels_of(picture, (214, 39, 40)), pixels_of(picture, (253, 231, 37))
+    red, yellow = pixels_of(picture, (181, 18, 63)), pixels_of(picture, (253, 231, 37))
     for top in (0.0, 0.31, 0.62):
         mark = red[(red[:, 1] > top) & (red[:, 1] < top + 0.31)]
         assert len(mark) > 42  # with an ellipse around it

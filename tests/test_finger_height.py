@@ -55,7 +55,7 @@ def test_the_time_limit_is_kept(method: str) -> None:
     limit = pw.SearchOptions(budget=1e9, time_limit=1e-6)
     with pytest.warns(PushwiseWarning, match="ended at its time limit of 1e-06 s"):
         found = pw.identify(model.grid, records, method=method, search=limit)
-    assert found.simulations < 20
+    assert found.simulations < 25  # six of them to choose a start
     assert np.isfinite(found.model.mass).all()
     with pytest.raises(pw.PushwiseError, match="time_limit must be greater than zero"):
         pw.SearchOptions(time_limit=0.0)

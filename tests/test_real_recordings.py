@@ -167,7 +167,7 @@ def test_recordings_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PushwiseError, match=r"square\.json: .* without an outline; it has size"):
         given(outline)
     outline.write_text("corner")
-    with pytest.raises(PushwiseError, match=r"square\.json must be a JSON file"):
+    with pytest.raises(PushwiseError, match=r"square\.json: not a JSON file"):
         given(outline)
 
 

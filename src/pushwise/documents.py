@@ -17,6 +17,7 @@ import io
 import json
 import lzma
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -81,6 +82,7 @@ _DAMAGE = (
     TypeError,
     ValueError,
     lzma.LZMAError,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )

@@ -13,6 +13,7 @@ is closed by moving the finger, not the object, and is a measurement of these er
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -144,7 +145,10 @@ def _smoothed(push: Push, t: Array, noise: float) -> Push:
     t = np.append(t[t < push.duration], push.duration)
     knots = np.linspace(0.0, push.duration, int(np.ceil(push.duration / KNOTS)) + 1)
     weights = np.full(len(t), 1.0 / noise)
-    path = [UnivariateSpline(t, x, weights, s=len(t))(knots) for x in push.at(t).T]
+    with warnings.catch_warnings():
+        # Of a path that hardly jitters at all: it is then smoothed by less, which is fine.
+        warnings.filterwarnings("ignore", message=r"(?s).*smoothing spline", category=UserWarning)
+        path = [UnivariateSpline(t, x, weights, s=len(t))(knots) for x in push.at(t).T]
     return Push(knots, np.transpose(path), raised=push.raised)
 
 
