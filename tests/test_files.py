@@ -199,7 +199,10 @@ def reads_or_refuses(path: Path, content: bytes) -> None:
 
 
 FUZZ = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=400,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 ENDINGS = ["ply", "pcd", "xyz", "csv", "npy", "npz", "obj", "stl"]
 

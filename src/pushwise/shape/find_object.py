@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
@@ -107,7 +107,10 @@ def _at(surface: Tabletop, point: Array) -> Blob:
 
 def _is_inside(places: Array, point: Array) -> bool:
     """Return whether a point (2,) is in the convex hull of places (n, 2)."""
-    hull = ConvexHull(places)
+    try:
+        hull = ConvexHull(places)
+    except QhullError:  # all on a line
+        return False
     return bool(np.all(hull.equations[:, :2] @ point + hull.equations[:, 2] <= 0.0))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import ndimage
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from pushwise.errors import PushwiseError
 from pushwise.shape.object_grid import LaidOut, finite_points, lay_out, points_on
@@ -122,5 +122,11 @@ def _region(surface: Tabletop) -> Array:
     if not level.any():
         level = np.any([blob.mask for blob in surface.blobs], axis=0)
     centres = view.centres(level)
-    corners: Array = centres[ConvexHull(centres).vertices]
+    try:
+        corners: Array = centres[ConvexHull(centres).vertices]
+    except QhullError:
+        raise PushwiseError(
+            "no more than a line of the table is to be seen; a scene needs a cloud that shows it "
+            "around the objects."
+        ) from None
     return np.round(corners, 6)
