@@ -40,7 +40,7 @@ def said_when_stopped() -> str:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """End the process if the block goes on for long after Ctrl-C; blocks may be nested."""
+    """End the process if the block continues for long after Ctrl-C; blocks may be nested."""
     global _watched
     if _watched or threading.current_thread() is not threading.main_thread():
         yield

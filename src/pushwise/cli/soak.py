@@ -19,7 +19,7 @@ class SoakCommand:
     """What `experiment soak` accepts."""
 
     output: Annotated[Path, output_option("Folder for rows and the table.")]
-    minutes: Annotated[float, typer.Option(help="How long to go on.")] = 60.0
+    minutes: Annotated[float, typer.Option(help="How long it takes, in minutes.")] = 60.0
     seed: Seed = 0
     json: Json = False
 

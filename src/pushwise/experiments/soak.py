@@ -61,7 +61,7 @@ class SoakOptions:
     output: Path
     """Folder for the rows and the table."""
     minutes: float = 60.0
-    """How long to go on."""
+    """How long it takes [min]."""
     seed: int = 0
     """Random seed; case k depends on it and on k alone."""
     json: bool = False

@@ -7,7 +7,7 @@ differences: there the walk grows as an error of the starting pose would (`growt
 are whitened by taking the innovations of such an error, which are independent: what each sample
 adds to a prediction from the samples before it.
 
-A long push is simulated in `windows`, and its walk goes on from one to the next: where a window
+A long push is simulated in `windows`, and its walk continues from one to the next: where a window
 ends, the start of the next one, an unknown, is where the walk has led to.
 """
 

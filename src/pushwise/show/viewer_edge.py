@@ -89,7 +89,7 @@ class EdgeMode:
 
     @property
     def held(self) -> bool:
-        """Whether somebody is dragging the object."""
+        """Whether the object is being dragged."""
         return self._grip is not None
 
     def put(self, pose: Array) -> None:

@@ -17,7 +17,7 @@ from pushwise.physics.push import Finger, Push
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 from pushwise.worlds.bystanders import Bystander, Bystanders
-from pushwise.worlds.mujoco_scene import FAST, FLOOR, STEADY, TIME_STEP, object_scene
+from pushwise.worlds.mujoco_scene import FAST, FLOOR, STEADY, TIME_STEP, Softness, object_scene
 from pushwise.worlds.run_push import TILTED, Look, Motion, run_push
 from pushwise.worlds.streaming import PARKED, Instant, StreamedSimulation
 from pushwise.worlds.world import Sensing
@@ -288,10 +288,12 @@ class _MuJoCoEngine:
         if push.raised and begin >= push.duration:
             places[:] = PARKED
         total = np.zeros(2)
+        soft = None
         for here, there in pairwise(places):
-            soft = FAST if self._fast(float(np.hypot(*(there - here))) / dt) else STEADY
-            soft.impose(engine, self._n_cells, own_weight=isinstance(self._body, _PlanarCells))
-            engine.opt.timestep = dt / soft.steps
+            before, soft = soft, self._softness(float(np.hypot(*(there - here))) / dt)
+            if soft is not before:
+                soft.impose(engine, self._n_cells, own_weight=isinstance(self._body, _PlanarCells))
+                engine.opt.timestep = dt / soft.steps
             for i in range(soft.steps):
                 # Even a heavy finger strays by micrometres; put it back on its path.
                 data.qpos[self._place] = here + (there - here) * (i / soft.steps)
@@ -302,12 +304,12 @@ class _MuJoCoEngine:
         mean: Array = total / steps
         return mean
 
-    def _fast(self, finger: float) -> bool:
-        """Return whether something slides fast, or by itself while the finger [m/s] stands."""
+    def _softness(self, finger: float) -> Softness:
+        """Return what suits the motion now: fast, or free while the finger [m/s] stands, or not."""
         vx, vy, omega = self._body.twist(self._data)
         speed = float(np.hypot(vx, vy) + abs(omega) * self._reach)
         free = finger == 0.0 and not self._body.still(self._data)
-        return free or max(speed, finger) > _SLOW
+        return FAST if free or max(speed, finger) > _SLOW else STEADY
 
     def look(self, near: float) -> Look:
         """Return the current state, theta within half a turn of `near` [rad]."""

@@ -99,7 +99,7 @@ class _Refinement:
 
         A model that has to drift is probably at a false minimum, with its weight at the wrong end
         of the object: then others are tried, and the most probable result is returned. The search
-        goes on for longer while a push contradicts the best model.
+        continues for longer while a push contradicts the best model.
         """
         best = self._settled(starts[0])
         for at, u in enumerate(starts[1:]):
