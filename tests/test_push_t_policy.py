@@ -85,6 +85,14 @@ def test_a_t_at_the_wall_is_moved(policy: PushTPolicy) -> None:
     assert state[3] < 370.0
 
 
+def test_the_agent_waits_while_the_t_is_inside_a_wall(policy: PushTPolicy) -> None:
+    """Wait until the environment has pushed it out, as gym-pusht does after some resets."""
+    policy.reset()
+    agent = np.array([100.0, 100.0])
+    np.testing.assert_array_equal(policy([*agent, 300.0, 393.0, 0.0]), agent)
+    assert not np.allclose(policy([*agent, 300.0, 384.0, 0.0]), agent)
+
+
 def test_a_python_without_gym_pusht_is_named() -> None:
     """Say what the interpreter must have, and what is wrong."""
     with pytest.raises(pw.PushwiseError, match=r"gym-pusht 0.1.8 and pymunk below 7; Module"):

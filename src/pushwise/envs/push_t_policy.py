@@ -13,11 +13,13 @@ from pushwise.envs.push_t_task import (
     GOAL,
     PIXEL,
     SIZE,
+    T_KEYPOINTS,
     WALLS,
     agent_path,
     agent_target,
     t_model,
 )
+from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
 from pushwise.physics.push import Push
@@ -80,6 +82,8 @@ class PushTPolicy:
     def __call__(self, state: ArrayLike, goal: ArrayLike = GOAL) -> Array:
         """Return where the agent should go [px], shape (2,).
 
+        It stays where it is while an episode begins with the T inside a wall.
+
         Args:
             state: Agent x, y, T x, y, angle [px, px, px, px, rad], shape (5,).
             goal: Pose to cover [px, px, rad], shape (3,).
@@ -87,6 +91,9 @@ class PushTPolicy:
         """
         seen = finite_array("state", state, (5,))
         agent, pose = seen[:2], seen[2:] * _METRES
+        if self._agent is None and _in_wall(pose):
+            # gym-pusht starts some episodes so, and pushes the T out within a few steps.
+            return agent.copy()
         if self._agent is None:
             self._controller.reset(PIXEL * agent)
         else:
@@ -126,6 +133,13 @@ class PushTPolicy:
         push = Push(CONTROL_TIME * np.arange(len(fingers)), fingers)
         times = _PERIOD * np.arange(len(poses))
         self.records.append(PushRecord(push, times, poses, source="Push-T"))
+
+
+def _in_wall(pose: Array) -> bool:
+    """Return whether a T overlaps a wall by more than the controller allows."""
+    corners = placed(T_KEYPOINTS, pose)
+    low, high = PIXEL * np.array(WALLS)
+    return bool((corners < low - _GIVE).any() or (corners > high + _GIVE).any())
 
 
 def _frame(low: float, high: float) -> list[Array]:
