@@ -22,7 +22,7 @@ from sweep_tasks import SETTINGS, dying, dying_once, failing, failing_once, slow
 
 def table(folder: Path) -> str:
     """Return the table of a sweep, and see that nothing else is left."""
-    assert [path.name for path in folder.iterdir()] == ["rows.csv"]
+    assert sorted(path.name for path in folder.iterdir()) == ["rows.csv", "times.csv"]
     return (folder / "rows.csv").read_text()
 
 
@@ -40,6 +40,9 @@ def test_workers_do_not_show(tmp_path: Path, expected: str) -> None:
     assert failed == 0
     assert table(tmp_path) == expected
     assert rows == read_rows(tmp_path / "rows.csv")
+    times = read_rows(tmp_path / "times.csv")
+    assert [{**row, "seconds": 0.0} for row in times] == [{**s, "seconds": 0.0} for s in SETTINGS]
+    assert all(0.0 < float(row["seconds"] or 0.0) < 60.0 for row in times)
     assert [(row["object"], row["seed"], row["step"]) for row in rows] == [
         (setting["object"], setting["seed"], step) for setting in SETTINGS for step in range(2)
     ]

@@ -14,6 +14,7 @@ import typer
 from pushwise import __version__
 from pushwise.cli.bench import bench
 from pushwise.cli.convert import convert
+from pushwise.cli.everything import all_experiments
 from pushwise.cli.experiment import experiment, experiment_command
 from pushwise.cli.export import export
 from pushwise.cli.identify import identify
@@ -104,4 +105,5 @@ def pushwise(
 for command in (slide, scan, record, convert, identify, plan, export, view, bench):
     app.command(cls=PlainCommand)(command)
 experiment_command(soak)
+experiment_command(all_experiments, "all")
 app.add_typer(experiment, name="experiment")

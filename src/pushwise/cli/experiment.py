@@ -41,9 +41,9 @@ def _experiment() -> None:
     """
 
 
-def experiment_command(command: Callable[[T], None]) -> None:
-    """Add a command, which takes its options as one dataclass."""
-    experiment.command(cls=PlainCommand)(takes_options(reports_compiling(command)))
+def experiment_command(command: Callable[[T], None], name: str | None = None) -> None:
+    """Add a command, which takes its options as one dataclass; its name is the function's."""
+    experiment.command(name, cls=PlainCommand)(takes_options(reports_compiling(command)))
 
 
 Models = Annotated[int, typer.Option(help="Random ground truths per object.")]

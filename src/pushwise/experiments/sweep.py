@@ -16,6 +16,7 @@ A sweep writes into its folder:
 
 - ``rows.csv``: the columns of the setting, then those of the row, in the order of the settings,
   regardless of the number and the order of the workers. Numbers are written in full precision.
+- ``times.csv``: the processor time of each task, which tells how long other sweeps will take.
 - ``rows.stream`` while the sweep runs: one line per finished task. A sweep that was killed resumes
   from it; an incomplete last line is dropped.
 - ``failures.jsonl``: settings whose task failed twice, with the traceback. Failures do not stop the
@@ -134,22 +135,31 @@ def _swept(
     wanted: dict[str, Row], folder: Path, run: Callable[[list[Row]], Iterator[TaskResult]]
 ) -> tuple[list[Row], int]:
     """Run the settings that are not done yet in a folder that is locked; see `sweep`."""
-    table, stream, failures = (
-        folder / name for name in ("rows.csv", "rows.stream", "failures.jsonl")
+    table, clock, stream, failures = (
+        folder / name for name in ("rows.csv", "times.csv", "rows.stream", "failures.jsonl")
     )
-    done = _recorded(table, wanted) | _streamed(stream, wanted)
+    done, times = _recorded(table, wanted), _recorded(clock, wanted)
+    for setting, rows, seconds in _streamed(stream, wanted):
+        done[key_of(setting)], times[key_of(setting)] = rows, [{"seconds": seconds}]
     todo = [setting for key, setting in wanted.items() if key not in done]
     failures.unlink(missing_ok=True)
     for result in shown(run(todo), len(todo), len(wanted)):
         if result.traceback:
             _append(failures, result._asdict())
         else:
-            _append(stream, [result.setting, result.rows])
-            done[key_of(result.setting)] = result.rows
-    rows = [{**wanted[key], **row} for key in wanted if key in done for row in done[key]]
+            _append(stream, [result.setting, result.rows, result.seconds])
+            key = key_of(result.setting)
+            done[key], times[key] = result.rows, [{"seconds": result.seconds}]
+    rows = _joined(wanted, done)
+    write_rows(clock, _joined(wanted, times))
     write_rows(table, rows)
     stream.unlink(missing_ok=True)
     return rows, len(wanted) - len(done)
+
+
+def _joined(wanted: dict[str, Row], done: dict[str, list[Row]]) -> list[Row]:
+    """Return rows with the columns of their settings, in the order of the settings."""
+    return [{**wanted[key], **row} for key in wanted if key in done for row in done[key]]
 
 
 def _append(path: Path, value: object) -> None:
@@ -268,10 +278,10 @@ def _recorded(table: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
     return done
 
 
-def _streamed(stream: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
-    """Return the results of a run that was killed, and remove its incomplete last line."""
+def _streamed(stream: Path, wanted: dict[str, Row]) -> list[tuple[Row, list[Row], float]]:
+    """Return setting, rows and seconds of what a killed run did; drop its incomplete last line."""
     if not stream.exists():
-        return {}
+        return []
     content = stream.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):
@@ -279,12 +289,12 @@ def _streamed(stream: Path, wanted: dict[str, Row]) -> dict[str, list[Row]]:
             file.truncate(len(whole))
     try:
         lines = map(json_format.loads, whole.splitlines())
-        done = {key_of(setting): rows for setting, rows in lines}
+        done = [(setting, rows, seconds) for setting, rows, seconds in lines]
     except (ValueError, TypeError):
         raise PushwiseError(
             f"{stream} is damaged; remove it to run the settings in it again."
         ) from None
-    _refuse_others(stream, done, wanted)
+    _refuse_others(stream, [key_of(setting) for setting, _, _ in done], wanted)
     return done
 
 

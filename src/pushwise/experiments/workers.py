@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from time import process_time
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -34,6 +35,8 @@ class TaskResult(NamedTuple):
     rows: list[Row]
     traceback: str
     """Empty if the task succeeded."""
+    seconds: float
+    """Processor time of the task."""
 
 
 def key_of(setting: Row) -> str:
@@ -113,14 +116,16 @@ def _pools(modules: int) -> Any:
 
 def _attempt(task: Task, setting: Row) -> TaskResult:
     """Run one task on a worker; if it fails, run it once more."""
+    begun = process_time()
     for last in (False, True):
         try:
             # The number of threads changes the order of sums, and with it their last digits.
             with _pools(len(sys.modules)).limit(limits=1):
-                return TaskResult(setting, [plain(row) for row in task(setting)], "")
+                rows = [plain(row) for row in task(setting)]
+            return TaskResult(setting, rows, "", process_time() - begun)
         except Exception:  # whatever goes wrong in one task must not stop the other thousands
             if last:
-                return TaskResult(setting, [], traceback.format_exc())
+                return TaskResult(setting, [], traceback.format_exc(), process_time() - begun)
     raise AssertionError("unreachable")
 
 
