@@ -10,8 +10,8 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import cell_distance, mean_cell_error
 from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance
-from pushwise.planning.support_polygon import overhangs
 
 TABLE = pw.Table.rectangle(0.8, 0.6)
 HAMMER = pw.objects.load("hammer")

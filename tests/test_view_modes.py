@@ -13,8 +13,8 @@ import pushwise as pw
 from browser import Page, free_port, needs_chromium
 from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import centre_error
+from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Stability
-from pushwise.planning.support_polygon import overhangs
 from pushwise.show.quantities import point, probability
 from pushwise.show.viewer import EDGE, LEARN, PUSH, View
 from pushwise.show.viewer_arrow import Arrow

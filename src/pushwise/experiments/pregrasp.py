@@ -32,8 +32,8 @@ from pushwise.identification.belief import Belief
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal
+from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance
-from pushwise.planning.support_polygon import overhangs
 from pushwise.show.figure_style import COLOURS, styled
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions

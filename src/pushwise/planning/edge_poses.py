@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array, non_negative_integer
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
-from pushwise.planning.support_polygon import Overhang, overhangs
+from pushwise.planning.overhang import Overhang, overhangs
 from pushwise.typing import Array
 
 __all__ = ["EdgePose", "Wanted", "candidates"]

@@ -15,10 +15,12 @@ from pushwise.geometry.polygon import simple_polygon
 from pushwise.planning.stability import Balance
 from pushwise.planning.support_polygon import (
     CellsOnTable,
+    PossibleCentres,
     SupportWork,
     fall_share,
     margins_or_falls,
     new_support_work,
+    possible_centres,
 )
 from pushwise.typing import Array, Flags, Integers
 
@@ -37,7 +39,7 @@ class FreeSpaceRules(NamedTuple):
     """What decides whether a pose is free, for compiled code; in the grid frame unless stated."""
 
     cells: CellsOnTable
-    centres: Array  # possible centres of mass (s, 2)
+    centres: PossibleCentres  # of mass
     limit: float  # on the share of them that may fall
     outline_x: Array  # (k,)
     outline_y: Array
@@ -167,7 +169,9 @@ class FreeSpace:
         outline = balance.model.grid.outline
         self.rules = FreeSpaceRules(
             cells=balance.cells,
-            centres=balance.centres.copy(),  # all of them: goals and the path have one rule
+            centres=possible_centres(
+                balance.centres
+            ),  # all of them: goals and the path have one rule
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),

@@ -30,6 +30,7 @@ from pushwise.planning.free_space import (
     first_blocked,
     new_free_space_work,
 )
+from pushwise.planning.support_polygon import possible_centres
 from pushwise.typing import Array, Integers
 
 __all__ = ["find_path"]
@@ -311,7 +312,7 @@ def _about_centroid(rules: FreeSpaceRules, centroid: Array) -> FreeSpaceRules:
     )
     return rules._replace(
         cells=cells,
-        centres=rules.centres - centroid,
+        centres=possible_centres(rules.centres.points - centroid),
         outline_x=rules.outline_x - centroid[0],
         outline_y=rules.outline_y - centroid[1],
     )

@@ -1,6 +1,6 @@
 """`Pusher`: evaluates pushes in the model, each simulated once.
 
-- SeenGoal from the object, a push is the same anywhere on the table. So its simulation is kept and
+- Seen from the object, a push is the same anywhere on the table. So its simulation is kept and
   reused at every other pose, except where the object would leave the table.
 - A push that stops earlier is the beginning of a longer one. So one simulation shows the result of
   every duration, except for the coasting after the stop, a millimetre or two.

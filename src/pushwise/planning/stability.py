@@ -20,6 +20,7 @@ from pushwise.planning.support_polygon import (
     CellsOnTable,
     margins_or_falls,
     new_support_work,
+    possible_centres,
     support,
 )
 from pushwise.typing import Array
@@ -85,7 +86,7 @@ class Balance:
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
         at = np.array(finite_array("poses", poses, ("p", 3)))
-        centre = np.array(self.model.centre_of_mass)[None]
+        centre = possible_centres(self.model.centre_of_mass[None])
         return margins_or_falls(self.cells, at, centre, False)
 
     def fall_probabilities(self, poses: ArrayLike, *, certainty: float = 1.0) -> Array:
@@ -99,7 +100,7 @@ class Balance:
         at = np.array(finite_array("poses", poses, ("p", 3)))
         centre = self.model.centre_of_mass
         points = centre + (self.centres - centre) / certainty
-        return margins_or_falls(self.cells, at, points, True)
+        return margins_or_falls(self.cells, at, possible_centres(points), True)
 
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""

@@ -1,4 +1,4 @@
-"""Where the table supports an object: its support polygon, stability margins and overhangs.
+"""Where the table supports an object: its support polygon and stability margins.
 
 Everything is computed in the grid frame, to which the table is transformed: there the cells are
 axis-aligned squares, the same for every pose. The part of the object on the table consists of
@@ -9,27 +9,26 @@ plain loops only: each NumPy function in it would have to be compiled, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import inside_polygon, nearest_feature
-from pushwise.geometry.polygon import placed
 from pushwise.typing import Array
 
 __all__ = [
     "CellsOnTable",
-    "Overhang",
+    "PossibleCentres",
     "SupportWork",
     "fall_share",
     "margins_or_falls",
     "new_support_work",
-    "overhangs",
+    "possible_centres",
     "support",
 ]
+
+_SIDES = 16  # of the polygon around possible centres of mass
 
 
 class CellsOnTable(NamedTuple):
@@ -41,6 +40,25 @@ class CellsOnTable(NamedTuple):
     table_x: Array  # corners of the table's polygon (k,)
     table_y: Array
     reach: float  # greatest distance of a corner from the grid's origin
+
+
+class PossibleCentres(NamedTuple):
+    """Where the centre of mass of an object may be [m], in the grid frame."""
+
+    points: Array  # (s, 2)
+    around: Array  # corners of a polygon that contains all of them (o, 2)
+
+
+def possible_centres(points: Array) -> PossibleCentres:
+    """Return points (s, 2) with a narrow polygon around them."""
+    turn = 2.0 * np.pi / _SIDES * np.arange(_SIDES)
+    normals = np.column_stack([np.cos(turn), np.sin(turn)])
+    reach = (points @ normals.T).max(axis=0)
+    # A corner is where a side meets the next one.
+    sides = np.stack([normals, np.roll(normals, -1, axis=0)], axis=1)
+    offsets = np.stack([reach, np.roll(reach, -1)], axis=1)
+    around = np.linalg.solve(sides, offsets[..., None])[..., 0]
+    return PossibleCentres(np.ascontiguousarray(points), np.ascontiguousarray(around))
 
 
 class SupportWork(NamedTuple):
@@ -166,31 +184,46 @@ def support(
 
 
 @compiled_part
+def _supported(px: float, py: float, h: int, work: SupportWork) -> bool:
+    """Return whether a point of the grid frame is in the support polygon of h corners."""
+    hx = work.hx
+    hy = work.hy
+    for a in range(h):
+        b = a + 1 if a + 1 < h else 0
+        if (hx[b] - hx[a]) * (py - hy[a]) < (hy[b] - hy[a]) * (px - hx[a]):
+            return False
+    return h > 0
+
+
+@compiled_part
 def fall_share(
-    cells: CellsOnTable, x: float, y: float, theta: float, points: Array, work: SupportWork
+    cells: CellsOnTable,
+    x: float,
+    y: float,
+    theta: float,
+    centres: PossibleCentres,
+    work: SupportWork,
 ) -> float:
-    """Return the share of points (s, 2) of the grid frame that are outside the support polygon."""
+    """Return the share of the possible centres of mass that are outside the support polygon."""
     _, d = nearest_feature(x, y, cells.table_x, cells.table_y)
     if -d > cells.reach:
         return 0.0
     h, whole = support(cells, x, y, theta, work)
-    # Points are possible centres of mass: the hull of all cells contains every one.
+    # The hull of all cells contains every possible centre of mass.
     if whole:
         return 0.0
-    hx = work.hx
-    hy = work.hy
-    count = points.shape[0]
+    # The support polygon is convex: what has its corners in it is in it. Mostly this is all.
+    holds = True
+    for i in range(centres.around.shape[0]):
+        if not _supported(centres.around[i, 0], centres.around[i, 1], h, work):
+            holds = False
+            break
+    if holds:
+        return 0.0
+    count = centres.points.shape[0]
     out = 0
     for s in range(count):
-        holds = h > 0
-        for a in range(h):
-            b = a + 1 if a + 1 < h else 0
-            ex = hx[b] - hx[a]
-            ey = hy[b] - hy[a]
-            if ex * (points[s, 1] - hy[a]) < ey * (points[s, 0] - hx[a]):
-                holds = False
-                break
-        if not holds:
+        if not _supported(centres.points[s, 0], centres.points[s, 1], h, work):
             out += 1
     share: float = out / count
     return share
@@ -198,23 +231,30 @@ def fall_share(
 
 @compiled
 def fill_margins_or_falls(
-    cells: CellsOnTable, poses: Array, points: Array, fall: bool, work: SupportWork, found: Array
+    cells: CellsOnTable,
+    poses: Array,
+    centres: PossibleCentres,
+    fall: bool,
+    work: SupportWork,
+    found: Array,
 ) -> None:
-    """Fill in the stability margin of the first point, or the share of points that fall.
+    """Fill in the stability margin of the first centre of mass, or the share of them that fall.
 
     Args:
         cells: The object and the table.
         poses: Poses of the object [m, m, rad], shape (p, 3).
-        points: Points of the grid frame [m], where the centre of mass may be, shape (s, 2).
-        fall: Whether to find the share of points outside the support polygon, instead of how far
+        centres: Where the centre of mass may be.
+        fall: Whether to find the share of centres outside the support polygon, instead of how far
             the first one is inside it [m], negative outside.
         work: See `new_support_work`.
         found: One number per pose, shape (p,).
 
     """
+    px = centres.points[0, 0]
+    py = centres.points[0, 1]
     for i in range(poses.shape[0]):
         if fall:
-            found[i] = fall_share(cells, poses[i, 0], poses[i, 1], poses[i, 2], points, work)
+            found[i] = fall_share(cells, poses[i, 0], poses[i, 1], poses[i, 2], centres, work)
             continue
         h, _ = support(cells, poses[i, 0], poses[i, 1], poses[i, 2], work)
         inside = np.inf
@@ -223,8 +263,8 @@ def fill_margins_or_falls(
             b = a + 1 if a + 1 < h else 0
             ex = work.hx[b] - work.hx[a]
             ey = work.hy[b] - work.hy[a]
-            dx = points[0, 0] - work.hx[a]
-            dy = points[0, 1] - work.hy[a]
+            dx = px - work.hx[a]
+            dy = py - work.hy[a]
             square = ex * ex + ey * ey
             inside = min(inside, (ex * dy - ey * dx) / np.sqrt(square))
             s = min(max((ex * dx + ey * dy) / square, 0.0), 1.0)
@@ -235,77 +275,10 @@ def fill_margins_or_falls(
             found[i] = inside if inside >= 0.0 else -outside
 
 
-def margins_or_falls(cells: CellsOnTable, poses: Array, points: Array, fall: bool) -> Array:
+def margins_or_falls(
+    cells: CellsOnTable, poses: Array, centres: PossibleCentres, fall: bool
+) -> Array:
     """Return what `fill_margins_or_falls` finds for poses (p, 3), shape (p,)."""
     found = np.empty(len(poses))
-    fill_margins_or_falls(cells, poses, points, fall, new_support_work(cells), found)
+    fill_margins_or_falls(cells, poses, centres, fall, new_support_work(cells), found)
     return found
-
-
-@dataclass(frozen=True)
-class Overhang:
-    """A connected part of an object beyond an edge of the table."""
-
-    edge: int
-    """Number of the edge: from this corner of the table's polygon to the next."""
-    depth: float
-    """How far it extends beyond the edge [m]."""
-    width: float
-    """Its width along the edge, anywhere beyond it [m]."""
-    begin: float
-    """Where it begins along the edge [m], from the edge's first corner."""
-
-
-def overhangs(
-    outline: Array, table: Array, pose: Array, *, edges: Sequence[int] | None = None
-) -> list[Overhang]:
-    """Return the parts of an outline (k, 2) at a pose (3,) beyond edges of a table (c, 2).
-
-    Both run counter-clockwise. A part counts for an edge when it lies beyond the line through
-    the edge and crosses it between the edge's ends.
-    """
-    corners = placed(outline, pose)
-    found = []
-    for edge in range(len(table)) if edges is None else edges:
-        a, b = table[edge], table[(edge + 1) % len(table)]
-        length = float(np.hypot(*(b - a)))
-        t = (b - a) / length
-        depth = (corners - a) @ np.array([t[1], -t[0]])
-        along = (corners - a) @ t
-        found += _beyond(edge, depth, along, length)
-    return found
-
-
-def _beyond(edge: int, depth: Array, along: Array, length: float) -> list[Overhang]:
-    """Return the parts beyond one edge.
-
-    Args:
-        edge: Its number.
-        depth: Distance of the outline's corners beyond the edge [m], shape (k,).
-        along: Their position along it [m], shape (k,).
-        length: Length of the edge [m].
-
-    """
-    out = depth > 0.0
-    k = len(out)
-    found = []
-    for leaves in np.flatnonzero(~out & np.roll(out, -1)).tolist():
-        run = [(leaves + 1) % k]
-        while out[(run[-1] + 1) % k]:
-            run.append((run[-1] + 1) % k)
-        left = _crossing(depth, along, leaves, run[0])
-        back = _crossing(depth, along, run[-1], (run[-1] + 1) % k)
-        # SeenGoal from outside, the outline of solid matter runs along the edge; that of a notch
-        # runs back.
-        if back <= left or left < 0.0 or back > length:
-            continue
-        low = min(left, float(along[run].min()))
-        high = max(back, float(along[run].max()))
-        found.append(Overhang(edge, float(depth[run].max()), high - low, left))
-    return found
-
-
-def _crossing(depth: Array, along: Array, i: int, j: int) -> float:
-    """Return where along the edge the outline crosses it between corners i and j."""
-    share = depth[i] / (depth[i] - depth[j])
-    return float(along[i] + share * (along[j] - along[i]))

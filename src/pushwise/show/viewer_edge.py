@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
-from pushwise.planning.support_polygon import overhangs
+from pushwise.planning.overhang import overhangs
 from pushwise.show.quantities import probability
 from pushwise.show.viewer_data import Viewed
 from pushwise.show.viewer_object import CENTRE
