@@ -1,8 +1,11 @@
-"""The examples run as they stand; `own_robot.py` in `test_worlds.py`."""
+"""The examples run as they stand; `own_robot.py` in `test_worlds.py`, as a program of its own."""
 
-import subprocess
+import runpy
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,11 +18,11 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def told(name: str, *arguments: Path | str) -> str:
-    """Return what an example prints."""
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / name, *arguments], check=True, capture_output=True, text=True
-    )
-    return done.stdout
+    """Return what an example prints, run in this process, which has loaded everything."""
+    said = StringIO()
+    with patch.object(sys, "argv", [name, *map(str, arguments)]), redirect_stdout(said):
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return said.getvalue()
 
 
 def test_five_pushes(tmp_path: Path) -> None:

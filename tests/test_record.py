@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
+from command import pushwise
 from drawn import drawn, texts
 from pushwise.experiments import referee
 from pushwise.physics.gradients import loss
@@ -25,28 +26,24 @@ ABSENT: Any = None  # a world that cannot be pushed in
 HEADLESS = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
 
 
-def command(path: Path, *more: str, pushes: int = 4, seed: int = 1) -> list[str]:
-    """Return a command that records pushes of a hammer."""
-    return [
-        *(sys.executable, "-c", "from pushwise.cli import main; main()", "record"),
-        *("--object", "hammer", "--pushes", str(pushes), "--seed", str(seed), "-o", str(path)),
-        *more,
-    ]
+def words(path: Path, *, seed: int = 1) -> list[str]:
+    """Return the words of a command that records pushes of a hammer."""
+    asked = ("--object", "hammer", "--pushes", "4", "--seed", str(seed))
+    return ["record", *asked, "-o", str(path)]
 
 
-def run(path: Path, *more: str, **settings: int) -> subprocess.CompletedProcess[str]:
-    """Record in a new process."""
-    line = command(path, *more, **settings)
-    return subprocess.run(line, capture_output=True, text=True, check=False, env=HEADLESS)
+def program(*words: str) -> list[str]:
+    """Return how to run a command in a new process."""
+    return [sys.executable, "-c", "from pushwise.cli import main; main()", *words]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a log that was recorded in one go."""
     path = tmp_path_factory.mktemp("whole") / "log.csv"
-    answer = run(path, "--json")
-    assert answer.returncode == 0, answer.stderr
-    facts = json.loads(answer.stdout)
+    ran = pushwise(*words(path), "--json")
+    assert ran.code == 0, ran.err
+    facts = json.loads(ran.out)
     assert (facts["pushes"], facts["world"]) == (4, "mujoco")
     return path
 
@@ -68,7 +65,7 @@ def test_a_killed_recording_goes_on_to_the_same_log(whole: Path, tmp_path: Path)
     """Kill the process in the middle, run it again, and get the same bytes."""
     path = tmp_path / "log.csv"
     with subprocess.Popen(
-        command(path), env=HEADLESS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        program(*words(path)), env=HEADLESS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 20000):
@@ -77,7 +74,7 @@ def test_a_killed_recording_goes_on_to_the_same_log(whole: Path, tmp_path: Path)
     cut = path.stat().st_size
     path.write_bytes(path.read_bytes()[:-5])
     assert 0 < cut < whole.stat().st_size
-    assert run(path).returncode == 0
+    assert pushwise(*words(path)).code == 0
     assert path.read_bytes() == whole.read_bytes()
     assert path.with_suffix(".json").read_bytes() == whole.with_suffix(".json").read_bytes()
 
@@ -98,10 +95,11 @@ def test_a_log_that_has_enough_is_left_as_it_is(tmp_path: Path) -> None:
 def test_other_logs_are_left_alone(whole: Path) -> None:
     """Refuse to write into a log of another seed, in one line."""
     before = whole.read_bytes()
-    answer = run(whole, seed=2)
-    assert answer.returncode == 1
-    assert answer.stderr.strip().splitlines()[-1] == (
-        f"pushwise: {whole} holds another log, and a log is never overwritten; choose another file."
+    assert pushwise(*words(whole, seed=2)) == (
+        1,
+        "",
+        f"pushwise: {whole} holds another log, and a log is never overwritten; "
+        "choose another file.\n",
     )
     assert whole.read_bytes() == before
 
@@ -111,8 +109,11 @@ def test_every_world_records(tmp_path: Path) -> None:
     pytest.importorskip("pybullet")
     for world in ("ideal", "bullet"):
         path = tmp_path / f"{world}.csv"
-        answer = run(path, "--world", world, pushes=1)
-        assert (answer.returncode, answer.stdout) == (0, f"{path}: 1 push of the hammer\n")
+        asked = ("--object", "hammer", "--pushes", "1", "--world", world, "-o", str(path))
+        done = subprocess.run(
+            program("record", *asked), capture_output=True, text=True, check=False, env=HEADLESS
+        )
+        assert (done.returncode, done.stdout) == (0, f"{path}: 1 push of the hammer\n")
         assert len(pw.PushLog.load(path)) == 1
 
 

@@ -2,32 +2,30 @@
 
 import json
 import shutil
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 import pushwise as pw
-from command import pushwise
+from command import Ran, pushwise
 from pushwise.errors import PushwiseError
 from pushwise.model_files import load_grid
 from pushwise.show.quantities import quantities
 from pushwise.show.viewer_data import Viewed
 from pushwise.sliding.run_folder import load_run
 
-MAIN = "from pushwise.cli import main; main()"
 COASTER = ("coaster.json", "--world", "ideal", "--explore", 0)
 
 
-def slide(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command."""
-    command = [sys.executable, "-c", MAIN, "slide", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+def slide(*arguments: object, cwd: Path) -> Ran:
+    """Run the command in a folder."""
+    with chdir(cwd):
+        return pushwise("slide", *arguments)
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ran]:
     """Slide a scanned coaster, too small to overhang by 50 mm without falling."""
     folder = tmp_path_factory.mktemp("own")
     side = 0.03
@@ -37,17 +35,17 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Com
 
 
 def test_what_has_no_goal_is_reported_as_such(
-    done: tuple[Path, subprocess.CompletedProcess[str]],
+    done: tuple[Path, Ran],
 ) -> None:
     """Exit 1 with the reason on stderr, and leave every file there is something to write in."""
     folder, ran = done
-    told = json.loads(ran.stdout)
-    assert ran.returncode == 1
+    told = json.loads(ran.out)
+    assert ran.code == 1
     assert not told["success"]
     assert told["goal"] is None
     assert "there is no goal with 50 mm overhang" in told["verdict"]
-    assert ran.stderr.splitlines()[-1].startswith("pushwise: Not moved: there is no goal")
-    assert "Traceback" not in ran.stderr
+    assert ran.err.splitlines()[-1].startswith("pushwise: Not moved: there is no goal")
+    assert "Traceback" not in ran.err
     left = {file.name for file in (folder / "slide-coaster").iterdir()}
     assert {"run.json", "outcome.json", "grid.json", "cloud.npz", "model.json"} <= left
     assert {"report.html", "object.xml", "object.urdf", "object.sdf"} <= left
@@ -55,7 +53,7 @@ def test_what_has_no_goal_is_reported_as_such(
 
 
 def test_what_was_assumed_is_marked_as_such(
-    done: tuple[Path, subprocess.CompletedProcess[str]],
+    done: tuple[Path, Ran],
 ) -> None:
     """Say in the model's file that nothing was learned, and show shares instead of grams."""
     run = done[0] / "slide-coaster"
@@ -67,13 +65,13 @@ def test_what_was_assumed_is_marked_as_such(
 
 @pytest.mark.slow
 def test_another_run_is_overwritten_only_when_forced(
-    done: tuple[Path, subprocess.CompletedProcess[str]],
+    done: tuple[Path, Ran],
 ) -> None:
     """Say in one line what is different."""
     folder, _ = done
     refused = slide(*COASTER, "--seed", 1, cwd=folder)
-    assert refused.returncode == 1
-    assert refused.stderr.splitlines()[-1] == (
+    assert refused.code == 1
+    assert refused.err.splitlines()[-1] == (
         "pushwise: slide-coaster holds a run with seed 0, not 1; choose another folder, or add "
         "--force to overwrite it."
     )
@@ -83,7 +81,7 @@ def test_another_run_is_overwritten_only_when_forced(
 
 
 def test_another_object_in_a_file_of_the_same_name_is_another_run(
-    done: tuple[Path, subprocess.CompletedProcess[str]],
+    done: tuple[Path, Ran],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -99,7 +97,7 @@ def test_another_object_in_a_file_of_the_same_name_is_another_run(
 
 
 def test_a_run_with_another_file_for_its_model_is_refused(
-    done: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+    done: tuple[Path, Ran], tmp_path: Path
 ) -> None:
     """Name the file that holds no model."""
     run = shutil.copytree(done[0] / "slide-coaster", tmp_path / "run")
@@ -119,7 +117,6 @@ def test_what_cannot_be_slid_is_refused(what: str, said: str, tmp_path: Path) ->
     """Say in one line what would be right."""
     (tmp_path / "depth.png").write_bytes(b"")
     refused = slide(what, cwd=tmp_path)
-    assert refused.returncode == 1
-    *before, line = refused.stderr.splitlines()
+    assert refused.code == 1
+    (line,) = refused.err.splitlines()
     assert said in line
-    assert all(each.startswith("compiling, ") for each in before)
