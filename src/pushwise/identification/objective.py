@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.identification.noise import Errors, StatedNoise, counts_of, limit_slope, whitened
-from pushwise.identification.observations import GAP_SIGMA, Fit
+from pushwise.identification.observations import GAP_SIGMA, Fit, Residuals
 from pushwise.identification.problem import Problem
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
@@ -97,16 +97,28 @@ def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
     return off / prior.centre_doubt, jacobian / prior.centre_doubt
 
 
-def cost_of(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> float:
-    """Return the objective at u, given the simulated pushes there."""
+def cost_of(
+    problem: Problem, u: Array, seen: Residuals, growth: Array, errors: Errors, force_sigma: float
+) -> float:
+    """Return the objective at u, given the simulated pushes there.
+
+    Args:
+        problem: The pushes.
+        u: Unknowns, shape (unknowns,).
+        seen: Residuals at u.
+        growth: By which factor errors grow before each sample, shape (samples,).
+        errors: Noise of the sensor and drift of the model.
+        force_sigma: Standard deviation of a force [N].
+
+    """
     total = 0.5 * float(u @ u)
     for scaled, count in (
         (
-            whitened(problem.walks, fit.growth, fit.residual, None, errors)[0],
+            whitened(problem.walks, growth, seen.residual, None, errors)[0],
             counts_of(problem.walks),
         ),
-        (fit.force_residual / force_sigma, 1.0),
-        (fit.gap / GAP_SIGMA, fit.gap_count),
+        (seen.force_residual / force_sigma, 1.0),
+        (seen.gap / GAP_SIGMA, seen.gap_count),
         (centre_off(problem, u)[0], 1.0),
     ):
         k = scaled.shape[1]
@@ -214,11 +226,13 @@ def linearize_with_best_drift(problem: Problem, u: Array, noise: StatedNoise) ->
     problem = problem.without(problem.left_out.union(problem.found_flaws(u, sigma)))
     fit = problem.fit(u, sigma)
     force_sigma = force_sigma_of(problem, fit, noise.force)
-    ends = [
-        linearize(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
-        for i in range(len(DRIFTS))
-    ]
-    return max(ends, key=lambda e: e.evidence)
+
+    def evidence_at(level: int) -> float:
+        errors = errors_at(problem, sigma, level)
+        return evidence(*normal_equations(problem, u, fit, errors, force_sigma))
+
+    level = max(range(len(DRIFTS)), key=evidence_at)
+    return linearize(problem, u, fit, errors_at(problem, sigma, level), force_sigma)
 
 
 def sensor_noise(problem: Problem, stated: Array | None) -> Array:
@@ -242,13 +256,13 @@ def errors_at(problem: Problem, sigma: Array, level: int) -> Errors:
     return Errors(sigma, np.array([drift, drift, 2.0 * drift / np.sqrt(problem.grid.area)]))
 
 
-def force_sigma_of(problem: Problem, fit: Fit, force_noise: float | None) -> float:
+def force_sigma_of(problem: Problem, seen: Residuals, force_noise: float | None) -> float:
     """Return the standard deviation [N] to assume for each measured force.
 
     The sensor's noise shows as jitter. Residuals beyond that are the model's error, which lasts
     for a whole push: all samples of a push together contain no more information than one of them.
     """
-    if fit.force_residual.size == 0:
+    if seen.force_residual.size == 0:
         return FORCE_FLOOR
     forces = [
         record.force[1:][steady]
@@ -259,9 +273,9 @@ def force_sigma_of(problem: Problem, fit: Fit, force_noise: float | None) -> flo
     white = max(force_noise or 0.0, FORCE_FLOOR, _scale(jitter) / np.sqrt(6.0))
     typical = float(np.median(np.hypot(*np.concatenate(forces).T)))
     beyond = max(
-        _scale(fit.force_residual) ** 2 - (JITTER * white) ** 2, (FORCE_DRIFT * typical) ** 2
+        _scale(seen.force_residual) ** 2 - (JITTER * white) ** 2, (FORCE_DRIFT * typical) ** 2
     )
-    return float(np.sqrt(white**2 + beyond * len(fit.force_residual) / len(forces)))
+    return float(np.sqrt(white**2 + beyond * len(seen.force_residual) / len(forces)))
 
 
 def _scale(residual: Array) -> float:

@@ -21,7 +21,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["GAP_SIGMA", "Fit", "Touches", "at_samples", "mean_force"]
+__all__ = ["GAP_SIGMA", "Fit", "Residuals", "Touches", "at_samples", "mean_force"]
 
 
 NEAR = 2e-3  # m; a finger observed farther away at the end has lost contact
@@ -30,26 +30,32 @@ GAP_SIGMA = 3e-4  # m; after calibration, gaps in the data of two laboratories a
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """Predictions at one point: residuals of all samples and their derivatives in u."""
+class Residuals:
+    """Predictions at one point, compared with all that was observed."""
 
     residual: Array
     """Predicted minus observed pose [m, m, rad], shape (samples, 3)."""
-    jacobian: Array
-    """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
-    growth: Array
-    """By which factor errors of the pose grow before each sample, shape (samples,)."""
     force_residual: Array
     """Predicted minus observed mean force [N], shape (forces, 2); steady measured forces only."""
-    force_jacobian: Array
-    """Derivatives of `force_residual` in u, shape (forces, 2, unknowns)."""
     gap: Array
     """Gap between finger and outline where they touch [m], shape (touches, 1); empty where the
     set-up is not in doubt."""
-    gap_jacobian: Array
-    """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
     gap_count: Array
     """How much each gap counts, shape (touches,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Residuals):
+    """Residuals and their derivatives in u."""
+
+    jacobian: Array
+    """Derivatives of `residual` in u, shape (samples, 3, unknowns)."""
+    force_jacobian: Array
+    """Derivatives of `force_residual` in u, shape (forces, 2, unknowns)."""
+    gap_jacobian: Array
+    """Derivatives of `gap` in u, shape (touches, 1, unknowns)."""
+    growth: Array
+    """By which factor errors of the pose grow before each sample, shape (samples,)."""
 
 
 class Touches:

@@ -34,9 +34,15 @@ from pushwise.identification.contact_evidence import PushedOutline, pushed_outli
 from pushwise.identification.free_slide import LEAN, LEAN_DOUBT, TWIST_DOUBT, is_free
 from pushwise.identification.noise import Walk, growth_of
 from pushwise.identification.object_rows import mean_friction, object_rows
-from pushwise.identification.observations import Fit, Touches
+from pushwise.identification.observations import Fit, Residuals, Touches
 from pushwise.identification.prior import FingerHeight, Prior
-from pushwise.identification.push_fit import fit_push, left_out, residual_of
+from pushwise.identification.push_fit import (
+    PushResiduals,
+    compare_push,
+    fit_push,
+    left_out,
+    residual_of,
+)
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
 from pushwise.identification.unknowns import Unknowns
@@ -180,13 +186,10 @@ class Problem:
             for r in self.records
         ]
 
-    @cached_property
-    def _reach(self) -> float:
-        return float(np.hypot(*self.grid.outline.T).max())
-
     def step_of(self, record: PushRecord) -> float:
         """Return the time step [s] by which a record, or a window of one, is simulated."""
-        return step_of(record, self.finger, self.physics, self._reach)
+        reach = float(np.hypot(*self.grid.outline.T).max())
+        return step_of(record, self.finger, self.physics, reach)
 
     def model(self, u: Array) -> ObjectModel:
         """Return the model at u (unknowns,), within the prior's bounds."""
@@ -248,8 +251,19 @@ class Problem:
             twist = TWIST_DOUBT
         return sigma if twist is None else np.append(sigma, twist)
 
+    def residuals(self, u: Array, start_sigma: Array) -> Residuals:
+        """Simulate all pushes and compare them with what was observed; arguments as of `fit`."""
+        believed = self.believed(u)
+        parts = [
+            left_out(self, i)[0]
+            if i in self.unused
+            else compare_push(self, i, believed, u, start_sigma)
+            for i in range(len(self.records))
+        ]
+        return self._together(parts, believed)[0]
+
     def fit(self, u: Array, start_sigma: Array) -> Fit:
-        """Simulate all pushes and compare them with what was observed.
+        """Return the residuals with their derivatives, which take several times as long.
 
         Args:
             u: Unknowns, shape (unknowns,).
@@ -264,16 +278,32 @@ class Problem:
             else fit_push(self, i, believed, u, start_sigma, rows)
             for i in range(len(self.records))
         ]
-        pose, J, force, J_force, gap, J_gap = map(np.concatenate, zip(*parts, strict=True))
+        seen, by_setup = self._together([part for part, _ in parts], believed)
+        jacobians = zip(*(part for _, part in parts), strict=True)
+        J, J_force, J_gap = map(np.concatenate, jacobians)
+        by_u = np.zeros((len(by_setup), 1, self.unknowns))
+        by_u[:, 0, -NUISANCES:] = by_setup * self.doubts
+        return Fit(
+            **vars(seen),
+            jacobian=J,
+            force_jacobian=J_force,
+            gap_jacobian=np.concatenate([by_u, J_gap]),
+            growth=self._growth(J, start_sigma),
+        )
+
+    def _together(
+        self, parts: Sequence[PushResiduals], believed: Believed
+    ) -> tuple[Residuals, Array]:
+        """Return the residuals of all pushes, and the gaps' derivatives in the set-up, (g, 8)."""
+        pose, force, gap = map(np.concatenate, zip(*parts, strict=True))
         # A window before the one that starts with a gap is linked to it.
         count = np.array([walk.weight for walk in self.walks if walk.linked])
+        by_setup = np.zeros((0, NUISANCES))
         if believed.calibration is not None:
             gaps, by_setup = self.touches.fit(believed.calibration, believed.finger.radius)
-            by_u = np.zeros((len(gaps), 1, self.unknowns))
-            by_u[:, 0, -NUISANCES:] = by_setup * self.doubts
-            gap, J_gap = np.concatenate([gaps[:, None], gap]), np.concatenate([by_u, J_gap])
+            gap = np.concatenate([gaps[:, None], gap])
             count = np.concatenate([np.ones(len(gaps)), count])
-        return Fit(pose, J, self._growth(J, start_sigma), force, J_force, gap, J_gap, count)
+        return Residuals(pose, force, gap, count), by_setup
 
     def _growth(self, J: Array, start_sigma: Array) -> Array:
         """Return by which factor errors grow before each sample, (samples,), from a Jacobian."""

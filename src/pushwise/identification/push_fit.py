@@ -17,18 +17,31 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from pushwise.identification.problem import Problem
 
-__all__ = ["PushFit", "fit_push", "left_out", "piece_end", "residual_of"]
+__all__ = [
+    "PushJacobians",
+    "PushResiduals",
+    "compare_push",
+    "fit_push",
+    "left_out",
+    "piece_end",
+    "residual_of",
+]
 
 
-class PushFit(NamedTuple):
-    """Residuals of a push or of a window of it, and their derivatives in the unknowns u."""
+class PushResiduals(NamedTuple):
+    """Predicted minus observed, of a push or of a window of it."""
 
-    pose: Array  # predicted minus observed [m, m, rad], (k, 3)
-    pose_jacobian: Array  # (k, 3, unknowns)
-    force: Array  # likewise [N], (f, 2)
-    force_jacobian: Array  # (f, 2, unknowns)
+    pose: Array  # [m, m, rad], (k, 3)
+    force: Array  # mean forces [N], (f, 2)
     gap: Array  # between finger and object at the starts of later windows [m], (g, 1)
-    gap_jacobian: Array  # (g, 1, unknowns)
+
+
+class PushJacobians(NamedTuple):
+    """The derivatives of residuals in the unknowns u."""
+
+    pose: Array  # (k, 3, unknowns)
+    force: Array  # (f, 2, unknowns)
+    gap: Array  # (g, 1, unknowns)
 
 
 class _Simulated(NamedTuple):
@@ -38,6 +51,18 @@ class _Simulated(NamedTuple):
     track: Track
     t: Array  # times of the samples after the first one since then [s], (k,)
     predicted: Array  # tracked poses then, (k, 3)
+
+
+class _Window(NamedTuple):
+    """A window of a push, compared with what was observed."""
+
+    seen: _Simulated
+    residuals: PushResiduals
+    record: PushRecord
+    later: bool  # whether it is not the first one
+    mine: slice  # the unknowns of its start
+    scale: Array  # how much a unit of them is [m, m, rad, ...], (3,) or (6,)
+    steady: Flags  # at which samples forces are compared
 
 
 def residual_of(problem: Problem, i: int, believed: Believed, offset: Array) -> Array:
@@ -65,9 +90,16 @@ def piece_end(problem: Problem, piece: PushRecord, believed: Believed) -> Array:
     return end
 
 
+def compare_push(
+    problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array
+) -> PushResiduals:
+    """Return the residuals of push i, window by window; arguments as of `fit_push`."""
+    return _joined_residuals(_windows(problem, i, believed, u, start_sigma), u, start_sigma)
+
+
 def fit_push(
     problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array, rows: Array
-) -> PushFit:
+) -> tuple[PushResiduals, PushJacobians]:
     """Return the residuals of push i, window by window, and their derivatives.
 
     Args:
@@ -79,33 +111,60 @@ def fit_push(
         rows: What `object_rows` returns.
 
     """
-    parts: list[PushFit] = []
-    first = 0
-    for k, mine in enumerate(problem.order.windows_of(i)):
-        if parts:  # the window before leads here
-            here = slice(mine.start, mine.start + 3)
-            parts[-1].pose[-1] -= start_sigma * u[here]
-            parts[-1].pose_jacobian[-1, :, here] -= np.diag(start_sigma)
-        last = first + len(problem.windows[i][k].record.t) - 1
-        steady = problem.steady[i][first:last]
-        parts.append(_fit_window(problem, i, k, believed, u, start_sigma, rows, steady))
-        first = last
-    return PushFit(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    windows = _windows(problem, i, believed, u, start_sigma)
+    parts = [_differentiated(problem, window, believed, start_sigma, rows) for window in windows]
+    for before, after in zip(parts, windows[1:], strict=False):
+        before.pose[-1, :, _pose(after.mine)] -= np.diag(start_sigma)
+    jacobians = PushJacobians(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return _joined_residuals(windows, u, start_sigma), jacobians
 
 
-def left_out(problem: Problem, i: int) -> PushFit:
+def left_out(problem: Problem, i: int) -> tuple[PushResiduals, PushJacobians]:
     """Return zero residuals and Jacobians of push i, which is left out."""
     record, unknowns = problem.records[i], problem.unknowns
     poses, later = len(record.t) - 1, len(problem.windows[i]) - 1
     forces = int(problem.steady[i].sum()) if isinstance(record.push, Push) else 0
-    return PushFit(
-        np.zeros((poses, 3)),
-        np.zeros((poses, 3, unknowns)),
-        np.zeros((forces, 2)),
-        np.zeros((forces, 2, unknowns)),
-        np.zeros((later, 1)),
-        np.zeros((later, 1, unknowns)),
+    shapes = (poses, 3), (forces, 2), (later, 1)
+    return (
+        PushResiduals(*(np.zeros(shape) for shape in shapes)),
+        PushJacobians(*(np.zeros((*shape, unknowns)) for shape in shapes)),
     )
+
+
+def _windows(
+    problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array
+) -> list[_Window]:
+    """Simulate the windows of push i; arguments as of `fit_push`."""
+    name = problem.records[i].called(i)
+    found: list[_Window] = []
+    first = 0
+    for k, mine in enumerate(problem.order.windows_of(i)):
+        record, later = problem.windows[i][k].record, k > 0
+        last = first + len(record.t) - 1
+        steady = problem.steady[i][first:last]
+        scale = problem.start_scale(i, start_sigma, k)
+        seen = _simulated(problem, record, name, believed, scale * u[mine], later=later)
+        force = np.zeros((0, 2))
+        if record.force is not None and isinstance(record.push, Push):
+            force = (mean_force(seen.track.impulse, seen.track, seen.t) - record.force[1:])[steady]
+        gap = np.full((1, 1), seen.begin.finger_gap().gap) if later else np.zeros((0, 1))
+        residuals = PushResiduals(seen.predicted - record.pose[1:], force, gap)
+        found.append(_Window(seen, residuals, record, later, mine, scale, steady))
+        first = last
+    return found
+
+
+def _joined_residuals(windows: list[_Window], u: Array, start_sigma: Array) -> PushResiduals:
+    """Return the residuals of all windows of a push; each leads to where the next one starts."""
+    parts = [window.residuals for window in windows]
+    for before, after in zip(parts, windows[1:], strict=False):
+        before.pose[-1] -= start_sigma * u[_pose(after.mine)]
+    return PushResiduals(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _pose(mine: slice) -> slice:
+    """Return the unknowns of the pose among those of a start."""
+    return slice(mine.start, mine.start + 3)
 
 
 def _simulated(
@@ -131,43 +190,29 @@ def _simulated(
     return _Simulated(begin, track, t, predicted)
 
 
-def _fit_window(
-    problem: Problem,
-    i: int,
-    k: int,
-    believed: Believed,
-    u: Array,
-    start_sigma: Array,
-    rows: Array,
-    steady: Flags,
-) -> PushFit:
-    """Return the residuals of window k of push i; steady: at which samples forces are compared."""
-    window, later = problem.windows[i][k].record, k > 0
-    mine = problem.order.windows_of(i)[k]
-    scale = problem.start_scale(i, start_sigma, k)
-    name = problem.records[i].called(i)
-    seen = _simulated(problem, window, name, believed, scale * u[mine], later=later)
-    begin, track, t = seen.begin, seen.track, seen.t
-    residual = seen.predicted - window.pose[1:]
-    force = np.zeros((0, 2))
-    if window.force is not None and isinstance(window.push, Push):
-        force = (mean_force(track.impulse, track, t) - window.force[1:])[steady]
+def _differentiated(
+    problem: Problem, window: _Window, believed: Believed, start_sigma: Array, rows: Array
+) -> PushJacobians:
+    """Return the derivatives of the residuals of a window; arguments as of `fit_push`."""
+    begin, track, t, predicted = window.seen
+    later, mine, scale = window.later, window.mine, window.scale
+    forces = len(window.residuals.force)
     n = problem.grid.n_cells
-    J = begin.prepared.jacobian(begin.action, track, n, impulse=len(force) > 0)
+    J = begin.prepared.jacobian(begin.action, track, n, impulse=forces > 0)
     into = rows.copy()
-    pose, moving = slice(mine.start, mine.start + 3), slice(mine.start + 3, mine.stop)
+    pose, moving = _pose(mine), slice(mine.start + 3, mine.stop)
     start, thrown = slice(n + START, n + START + 3), slice(n + START + 3, n + START + 6)
     into[start, pose] = np.diag(start_sigma)
     if len(scale) > 3:
         into[thrown, moving] = np.diag(scale[3:])
     calibration = believed.calibration or (Calibration() if later else None)
-    gap, J_gap = np.zeros((int(later), 1)), np.zeros((int(later), 1, problem.unknowns))
+    J_gap = np.zeros((int(later), 1, problem.unknowns))
     if calibration is None:
         J_pose = at_samples(J.pose, track, t) @ into
     else:
         radius, spin = believed.finger.radius, float(begin.twist[2])
         chain = calibration.chain(
-            window.push, begin.tracked, begin.clear, seen.predicted, radius, spin
+            window.record.push, begin.tracked, begin.clear, predicted, radius, spin
         )
         into[start, pose] = chain.by_tracked * start_sigma
         into[thrown, pose] = chain.twist_by_tracked * start_sigma
@@ -185,13 +230,11 @@ def _fit_window(
             if problem.calibrates:
                 by_shift[:, -NUISANCES:] = chain.shift_by_setup * problem.doubts
             J_pose[:, :2] -= by_shift
-            met = begin.finger_gap()
-            gap[:] = met.gap
-            J_gap[0, 0] = np.array(met.normal) @ by_shift
+            J_gap[0, 0] = np.array(begin.finger_gap().normal) @ by_shift
         J_pose = chain.seen @ J_pose
         if problem.calibrates:
             J_pose[..., -NUISANCES:] += chain.direct * problem.doubts
     J_force = np.zeros((0, 2, problem.unknowns))
-    if len(force):
-        J_force = mean_force(J.impulse, track, t)[steady] @ into
-    return PushFit(residual, J_pose, force, J_force, gap, J_gap)
+    if forces:
+        J_force = mean_force(J.impulse, track, t)[window.steady] @ into
+    return PushJacobians(J_pose, J_force, J_gap)

@@ -28,7 +28,7 @@ from pushwise.identification.objective import (
     normal_equations,
     sensor_noise,
 )
-from pushwise.identification.observations import Fit
+from pushwise.identification.observations import Fit, Residuals
 from pushwise.identification.problem import Problem
 from pushwise.identification.push_fit import residual_of
 from pushwise.identification.record_quality import contradicts
@@ -126,7 +126,8 @@ class _Refinement:
         How errors grow is that of the start, and once more that of where it led to: were it to
         follow every step, models whose motion is chaotic would be forgiven everything.
         """
-        at = _Point(u, self._fit(u), level)
+        self.task.counter.add()
+        at = _Point(u, self.problem.fit(u, self.sigma), level)
         for _ in range(PASSES):
             at = self._descended(at)
         force_sigma = force_sigma_of(self.problem, at.fit, self.task.noise.force)
@@ -151,7 +152,7 @@ class _Refinement:
             settled = best == level
             level = best
             errors = errors_at(problem, sigma, level)
-            cost = cost_of(problem, u, fit, errors, force_sigma)
+            cost = cost_of(problem, u, fit, growth, errors, force_sigma)
             H, g, _ = near[level]
             if settled and float(g @ np.linalg.solve(H, g)) < CLOSE**2:
                 break
@@ -161,14 +162,15 @@ class _Refinement:
                 step *= min(1.0, MAX_STEP / float(np.abs(step).max()))
                 trial = self._try(u + step)
                 if trial is not None:
-                    alike = replace(trial, growth=growth)
-                    taken = cost - cost_of(problem, u + step, alike, errors, force_sigma)
+                    taken = cost - cost_of(problem, u + step, trial, growth, errors, force_sigma)
                 if taken > 0.0:
                     damping = max(0.2 * damping, 1e-6)
                     break
                 damping *= 6.0
-            if taken > 0.0 and trial is not None:
-                u, fit, grown = u + step, alike, trial
+            if taken > 0.0:
+                u = u + step
+                grown = problem.fit(u, sigma)
+                fit = replace(grown, growth=growth)
                 force_sigma = min(force_sigma, force_sigma_of(problem, fit, force_noise))
             if (settled and taken < LITTLE) or self._spent(MOST):
                 break
@@ -209,15 +211,11 @@ class _Refinement:
         simulated = (self.task.counter.count - self.before) * len(self.problem.records)
         return simulated > pushes or self.task.out_of_time
 
-    def _fit(self, u: Array) -> Fit:
-        """Simulate at u; counts as one simulation."""
-        self.task.counter.add()
-        return self.problem.fit(u, self.sigma)
-
-    def _try(self, u: Array) -> Fit | None:
+    def _try(self, u: Array) -> Residuals | None:
         """Simulate at u; return None where that is impossible because a step went too far."""
+        self.task.counter.add()
         try:
-            return self._fit(u)
+            return self.problem.residuals(u, self.sigma)
         except SimulationError:
             return None
 
