@@ -16,12 +16,13 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 FOLDERS = sorted(rows.parent for rows in RESULTS.rglob("rows.csv") if rows.parent.name != "real")
 
 # Push-T: the model that its rows are played with, and a film of the first episodes.
-NOT_FROM_ROWS = {"model.json", "film.gif"}
+NOT_FROM_ROWS = {"model.json", "film.gif", "times.csv"}
 
 
-def reporter(experiment: str) -> ModuleType:
-    """Return the module that writes an experiment's report."""
-    names = [f"pushwise.experiments.{experiment}{end}" for end in ("_report", "")]
+def reporter(folder: Path) -> ModuleType:
+    """Return the module that writes the report of a folder, or of the experiment it belongs to."""
+    words = reversed(folder.relative_to(RESULTS).parts)
+    names = [f"pushwise.experiments.{word}{end}" for word in words for end in ("_report", "")]
     return import_module(next(name for name in names if find_spec(name) is not None))
 
 
@@ -33,8 +34,8 @@ def test_tables_are_those_of_the_rows(
     """Write the same table, and figures of the same names, from the rows again."""
     # Drawing takes half a minute, and what is drawn is not compared.
     monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.touch())
-    experiment = folder.relative_to(RESULTS).parts[0]
-    table = reporter(experiment).report(read_rows(folder / "rows.csv"), tmp_path)
+    table = reporter(folder).report(read_rows(folder / "rows.csv"), tmp_path)
     assert (folder / "table.md").read_text(encoding="utf-8") == table + "\n"
     written = {path.name for path in tmp_path.iterdir()}
-    assert written | {"rows.csv"} == {path.name for path in folder.iterdir()} - NOT_FROM_ROWS
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    assert written | {"rows.csv"} == there - NOT_FROM_ROWS
