@@ -70,27 +70,43 @@ def squared_distance(grid: ValueGrid, x: float, y: float, theta: float) -> float
 
 
 @compiled_part
-def cost_to_go(grid: ValueGrid, x: float, y: float, theta: float) -> float:
-    """Return the interpolated value [s] of a goal seen at a pose."""
-    v = grid.values
-    half = v.shape[0] // 2
-    turn = v.shape[2] // 2
-    th = theta - 2.0 * np.pi * np.floor(theta / (2.0 * np.pi) + 0.5)
-    i, a = _cell(x, grid.reach, half)
-    j, b = _cell(y, grid.reach, half)
-    k, c = _cell(th, np.pi, turn)
+def _turn_cell(theta: float, half: int) -> tuple[int, float]:
+    """Return the node before an angle on the axis of theta, and the share of the way beyond it."""
+    return _cell(theta - 2.0 * np.pi * np.floor(theta / (2.0 * np.pi) + 0.5), np.pi, half)
+
+
+@compiled_part
+def _mixed(v: Array, i: int, j: int, k: int, a: float, b: float, c: float) -> float:
+    """Return the value at shares a, b and c of the way from node (i, j, k) to the next ones."""
     low = (1.0 - c) * v[i, j, k] + c * v[i, j, k + 1]
     high = (1.0 - c) * v[i, j + 1, k] + c * v[i, j + 1, k + 1]
     first = (1.0 - b) * low + b * high
     low = (1.0 - c) * v[i + 1, j, k] + c * v[i + 1, j, k + 1]
     high = (1.0 - c) * v[i + 1, j + 1, k] + c * v[i + 1, j + 1, k + 1]
     second = (1.0 - b) * low + b * high
-    outside = max(abs(x) - grid.reach, 0.0) + max(abs(y) - grid.reach, 0.0)
-    return float((1.0 - a) * first + a * second + _BEYOND * outside)
+    return float((1.0 - a) * first + a * second)
+
+
+@compiled_part
+def _outside(grid: ValueGrid, x: float, y: float) -> float:
+    """Return what a goal seen at x, y costs more because it is outside the grid [s]."""
+    return float(_BEYOND * (max(abs(x) - grid.reach, 0.0) + max(abs(y) - grid.reach, 0.0)))
+
+
+@compiled_part
+def cost_to_go(grid: ValueGrid, x: float, y: float, theta: float) -> float:
+    """Return the interpolated value [s] of a goal seen at a pose."""
+    v = grid.values
+    i, a = _cell(x, grid.reach, v.shape[0] // 2)
+    j, b = _cell(y, grid.reach, v.shape[0] // 2)
+    k, c = _turn_cell(theta, v.shape[2] // 2)
+    return _mixed(v, i, j, k, a, b, c) + _outside(grid, x, y)
 
 
 @compiled
-def _sweep(grid: ValueGrid, nodes: Array, turns: Array, actions: Array) -> float:
+def _sweep(
+    grid: ValueGrid, nodes: Array, turns: Array, actions: Array, before: Integers, share: Array
+) -> float:
     """Improve all values by one push, in place; return the largest change [s].
 
     Args:
@@ -98,25 +114,33 @@ def _sweep(grid: ValueGrid, nodes: Array, turns: Array, actions: Array) -> float
         nodes: Positions of the nodes along x and y [m].
         turns: And along theta [rad].
         actions: Displacement x, y, theta and cost [s] of each push, shape (A, 4).
+        before: Room for a node before each of the turns.
+        share: And for a share of the way to the next one.
 
     """
     v = grid.values
+    half = v.shape[0] // 2
     change = 0.0
-    for a in range(actions.shape[0]):
-        dx = actions[a, 0]
-        dy = actions[a, 1]
-        turn = actions[a, 2]
-        cost = actions[a, 3]
+    for n in range(actions.shape[0]):
+        dx = actions[n, 0]
+        dy = actions[n, 1]
+        turn = actions[n, 2]
+        cost = actions[n, 3]
         cos = np.cos(turn)
         sin = np.sin(turn)
+        for k in range(v.shape[2]):
+            before[k], share[k] = _turn_cell(turns[k] - turn, v.shape[2] // 2)
         for i in range(v.shape[0]):
             for j in range(v.shape[1]):
                 x = cos * (nodes[i] - dx) + sin * (nodes[j] - dy)
                 y = cos * (nodes[j] - dy) - sin * (nodes[i] - dx)
+                p, a = _cell(x, grid.reach, half)
+                q, b = _cell(y, grid.reach, half)
+                beyond = _outside(grid, x, y)
                 for k in range(v.shape[2]):
                     if v[i, j, k] <= cost:
                         continue
-                    found = cost + cost_to_go(grid, x, y, turns[k] - turn)
+                    found = cost + (_mixed(v, p, q, before[k], a, b, share[k]) + beyond)
                     if found < v[i, j, k]:
                         change = max(change, v[i, j, k] - found)
                         v[i, j, k] = found
@@ -177,10 +201,11 @@ class ValueFunction:
         every = _actions(library)
         rng = np.random.default_rng(0)
         order = rng.permutation(len(every))
+        before, share = np.empty(len(turns), np.int64), np.empty(len(turns))
         changes = []
         for sweep in range(_SWEEPS):
             some = np.take(order, np.arange(_ACTIONS) + sweep * _ACTIONS, mode="wrap")
-            changes.append(_sweep(grid, nodes, turns, every[some]))
+            changes.append(_sweep(grid, nodes, turns, every[some], before, share))
         return cls(grid, tuple(changes))
 
     def __call__(self, poses: ArrayLike, goal: ArrayLike) -> Array:
