@@ -58,7 +58,8 @@ def possible_centres(points: Array) -> PossibleCentres:
     sides = np.stack([normals, np.roll(normals, -1, axis=0)], axis=1)
     offsets = np.stack([reach, np.roll(reach, -1)], axis=1)
     around = np.linalg.solve(sides, offsets[..., None])[..., 0]
-    return PossibleCentres(np.ascontiguousarray(points), np.ascontiguousarray(around))
+    # Copies: arrays that are read-only or not contiguous would compile what takes them once more.
+    return PossibleCentres(np.array(points, order="C"), np.array(around, order="C"))
 
 
 class SupportWork(NamedTuple):
