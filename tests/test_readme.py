@@ -53,6 +53,19 @@ def test_its_numbers_are_in_the_tables() -> None:
                 assert number in table, f"{what}: {number}"
 
 
+def test_its_numbers_are_listed_with_their_rows() -> None:
+    """Name the command and the rows of every number of the results."""
+    claims = (ROOT / "docs/experiments/claims.md").read_text(encoding="utf-8")
+    lines = [line for line in claims.splitlines() if line.startswith("| ") and "results/" in line]
+    listed = " ".join(line.split("|")[1] for line in lines)
+    for what, ours, others in ROW.findall(README.read_text(encoding="utf-8")):
+        for number in NUMBER.findall(f"{ours} {others}"):
+            assert number in listed, f"{what}: {number}"
+    for line in lines:
+        for path in re.findall(r"results/[\w/]+\.(?:csv|md)", line):
+            assert (ROOT / path).is_file(), path
+
+
 def better_than_the_quartic(table: str) -> tuple[int, int]:
     """Count sets on which the most pushes learned from predict better, and all sets."""
     sets: dict[str, tuple[int, bool]] = {}
