@@ -1,6 +1,7 @@
 """Set-ups that are doubted because of what the records show."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.calibration import Calibration
 from pushwise.identification.setup_doubts import contact_gaps, doubt_setup
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.outcome import Learned, Outcome, Phase
+from pushwise.sliding.run_files import read_phase, write_phase
 
 FINGER = pw.Finger(radius=0.005, friction=0.3)
 TIP = np.array([0.003, -0.002])
@@ -58,9 +62,9 @@ def test_a_good_set_up_is_not_doubted(grid: pw.CellGrid, records: list[pw.PushRe
 
 
 def test_a_finger_that_is_off_is_doubted_and_estimated(
-    grid: pw.CellGrid, records: list[pw.PushRecord]
+    grid: pw.CellGrid, records: list[pw.PushRecord], tmp_path: Path
 ) -> None:
-    """Turn on doubts as large as the gap, estimate the offset, and report it."""
+    """Turn on doubts as large as the gap, estimate the offset, report it, and read it back."""
     off = misplaced(records, TIP)
     _, doubted = doubt_setup(grid, off, FINGER, pw.Prior())
     assert 2e-3 < doubted.tip_doubt < 4e-3
@@ -72,6 +76,10 @@ def test_a_finger_that_is_off_is_doubted_and_estimated(
     (said,) = [words for words in found.statements() if words.startswith("set-up in doubt")]
     assert f"tip off by ({1e3 * setup['tip']['value'][0]:.1f}, " in said
     assert said in found.summary()
+    done = Outcome(SlideOptions(), pw.Table(), FINGER, pw.Prior(), grid=grid, records=tuple(off))
+    write_phase(tmp_path, Phase.IDENTIFY, Learned(found, found.belief), done)
+    read = read_phase(tmp_path, Phase.IDENTIFY, done).value.found
+    assert read.statements() == found.statements()
     known = pw.identify(grid, records, finger=FINGER)
     assert known.facts()["setup"] is None
     assert not any("set-up" in words for words in known.statements())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,9 +16,11 @@ from pushwise.identification.free_slide import free_slide
 from pushwise.identification.noise import Errors
 from pushwise.identification.objective import Refined
 from pushwise.identification.posterior import Posterior
+from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
 from pushwise.identification.result import Identification, Step
 from pushwise.model_files import load_belief, load_grid, save
+from pushwise.physics.push import Finger
 from pushwise.planning.goals import Goal
 from pushwise.planning.plan import Plan
 from pushwise.records.log import PushLog
@@ -95,11 +98,11 @@ def _write_posterior(
     path: Path, posterior: Posterior, more: tuple[PushRecord, ...], how: Mapping[str, Any]
 ) -> None:
     """Write a posterior from the exploring pushes and some of `more`."""
-    refined = posterior.refined
-    used = {id(record) for record in posterior.problem.records}
+    problem, refined = posterior.problem, posterior.refined
+    used = {id(record) for record in problem.records}
     indices = {
         "left_out": sorted(refined.left_out),
-        "flawed": list(posterior.problem.flaws),
+        "flawed": list(problem.flaws),
         "used": [i for i, record in enumerate(more) if id(record) in used],
     }
     arrays = {
@@ -109,8 +112,11 @@ def _write_posterior(
         "weight": refined.weight,
         "information": refined.information,
         "evidence": refined.evidence,
-        "mass_spread": posterior.problem.prior.mass_spread,
-        "flaws": np.array(list(posterior.problem.flaws.values()), dtype=np.str_),
+        # Not always those of the run: the identification may have doubted the set-up, or found that
+        # the load rests on spots.
+        "prior": json.dumps(asdict(problem.prior)),
+        "finger": json.dumps(asdict(problem.finger)),
+        "flaws": np.array(list(problem.flaws.values()), dtype=np.str_),
         **{name: np.array(each, dtype=np.int64) for name, each in indices.items()},
         **how,
     }
@@ -121,16 +127,16 @@ def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> 
     """Read a posterior from the exploring pushes and some of `more`."""
     assert done.grid is not None
     saved = read_arrays(path, "posterior")
+    prior = Prior(**json.loads(str(saved["prior"])))
+    finger = Finger(**json.loads(str(saved["finger"])))
     records = [
         # What the identification made of each: of a flick, it keeps the free slide alone.
-        free_slide(done.grid, record, done.finger.radius) or record
+        free_slide(done.grid, record, finger.radius) or record
         for record in (*done.records, *(more[i] for i in saved["used"].tolist()))
     ]
     left_out = frozenset(saved["left_out"].tolist())
     flaws = dict(zip(saved["flawed"].tolist(), saved["flaws"].tolist(), strict=True))
-    # The identification may have found that the load rests on spots.
-    prior = replace(done.prior, mass_spread=float(saved["mass_spread"]))
-    problem = Problem(done.grid, records, done.finger, prior, left_out=left_out, flaws=flaws)
+    problem = Problem(done.grid, records, finger, prior, left_out=left_out, flaws=flaws)
     errors = Errors(saved["sigma"], saved["drift"])
     refined = Refined(
         saved["u"],
