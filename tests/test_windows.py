@@ -1,5 +1,6 @@
 """Long pushes, which are learned from window by window."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import pushwise as pw
 from pushwise.identification.contact_evidence import pushed_outline
 from pushwise.identification.noise import Errors, Walk, whitened
+from pushwise.identification.objective import errors_at, linearize
 from pushwise.identification.problem import Problem
 from pushwise.identification.windows import windows_of
 from pushwise.records.record import Noise, PushRecord
@@ -76,6 +78,25 @@ def test_linked_windows_say_what_one_piece_says() -> None:
     information = linked.T @ linked + np.diag([0.0, 1.0, 1.0, 1.0])
     known = 1.0 / np.linalg.inv(information)[0, 0]
     assert known == pytest.approx(float((rows.T @ rows)[0, 0]), rel=1e-9)
+
+
+def test_a_push_that_is_left_out_counts_nothing() -> None:
+    """Find the same evidence for each drift as if it were not there, windows or not."""
+    records = [pushed(0.016, 0.05), pushed(0.02, 0.05), pushed(0.016, 0.12)]
+    sigma, prior = np.array([1e-4, 1e-4, 1e-3]), pw.Prior(tip_doubt=2e-3)
+    whole = Problem(BAR, records, pw.Finger(), prior)
+    assert whole.order.windows == (1, 1, 3)
+    found = []
+    for problem in (
+        Problem(BAR, records[:1], pw.Finger(), prior),
+        whole.without(frozenset({1, 2})),
+        replace(whole, flaws={1: "wrong", 2: "wrong"}),
+    ):
+        u = np.zeros(problem.unknowns)
+        fit = problem.fit(u, sigma)
+        levels = [linearize(problem, u, fit, errors_at(problem, sigma, i), 0.1) for i in (0, 3)]
+        found.append([level.evidence for level in levels])
+    np.testing.assert_allclose(found[1:], found[:1] * 2, rtol=1e-9)
 
 
 def test_derivatives_of_windows() -> None:

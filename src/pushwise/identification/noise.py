@@ -86,7 +86,8 @@ class Walk(NamedTuple):
     noise: Array
     """Noise of the finger [m, m, rad], as far as the poses show it, shape (3,)."""
     weight: float
-    """How much each sample counts: below one where the errors of windows are the same ones."""
+    """How much each sample counts: below one where the errors of windows are the same ones, and
+    nothing in a record that is left out."""
     linked: bool
     """Whether the last sample is the start of the next window, an unknown without noise."""
 

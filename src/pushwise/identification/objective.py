@@ -265,9 +265,9 @@ def force_sigma_of(problem: Problem, seen: Residuals, force_noise: float | None)
     if seen.force_residual.size == 0:
         return FORCE_FLOOR
     forces = [
-        record.force[1:][steady]
-        for record, steady in zip(problem.records, problem.steady, strict=True)
-        if record.force is not None and steady.any()
+        force[1:][problem.steady[i]]
+        for i in problem.used
+        if (force := problem.records[i].force) is not None and problem.steady[i].any()
     ]
     jitter = np.concatenate([np.diff(force, n=2, axis=0) for force in forces])
     white = max(force_noise or 0.0, FORCE_FLOOR, _scale(jitter) / np.sqrt(6.0))

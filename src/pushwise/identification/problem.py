@@ -122,7 +122,7 @@ class Problem:
     @cached_property
     def touches(self) -> Touches:
         """Samples at which the finger touches; none where the set-up is not in doubt."""
-        used = [r for i, r in enumerate(self.records) if self.calibrates and i not in self.flaws]
+        used = [self.records[i] for i in self.used] if self.calibrates else []
         return Touches(self.grid, used, self.finger.radius, starts=self.prior.touching)
 
     @cached_property
@@ -163,14 +163,14 @@ class Problem:
 
     @cached_property
     def walks(self) -> list[Walk]:
-        """How the error of the model grows in each window of each record.
+        """How the error of the model grows in each window of each record that is used.
 
-        It does not in a record that cannot be used, so that it says nothing about drift.
+        One that is left out counts nothing.
         """
         return [
             walk
             for i, (windows, free) in enumerate(zip(self.windows, self.order.free, strict=True))
-            for walk in walks_of(self._body, windows, free=free, usable=i not in self.flaws)
+            for walk in walks_of(self._body, windows, free=free, usable=i not in self.unused)
         ]
 
     @cached_property

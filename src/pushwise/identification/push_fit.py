@@ -120,14 +120,11 @@ def fit_push(
 
 
 def left_out(problem: Problem, i: int) -> tuple[PushResiduals, PushJacobians]:
-    """Return zero residuals and Jacobians of push i, which is left out."""
-    record, unknowns = problem.records[i], problem.unknowns
-    poses, later = len(record.t) - 1, len(problem.windows[i]) - 1
-    forces = int(problem.steady[i].sum()) if isinstance(record.push, Push) else 0
-    shapes = (poses, 3), (forces, 2), (later, 1)
+    """Return zero residuals and Jacobians of push i, which is left out; no forces and no gaps."""
+    shapes = (len(problem.records[i].t) - 1, 3), (0, 2), (0, 1)
     return (
         PushResiduals(*(np.zeros(shape) for shape in shapes)),
-        PushJacobians(*(np.zeros((*shape, unknowns)) for shape in shapes)),
+        PushJacobians(*(np.zeros((*shape, problem.unknowns)) for shape in shapes)),
     )
 
 

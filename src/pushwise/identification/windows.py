@@ -194,13 +194,17 @@ def walks_of(
         body: The object and the finger.
         windows: The windows of one record.
         free: Whether it is a free slide, which drifts less than a push.
-        usable: Whether it can be used; if not, it says nothing of the drift.
+        usable: Whether it is used; if not, its residuals are zero, and must not count as a push
+            that fits: the model would seem to drift less than it does.
 
     """
+    if not usable:
+        samples = sum(len(window.record.t) - 1 for window in windows)
+        return [Walk(np.zeros(samples), np.zeros(3), 0.0, linked=False)]
     if len(windows) == 1:
         t = windows[0].record.t
         passed = (t[1:] - t[0]) / (t[-1] - t[0])
-        share = passed * (SLIDE_DRIFT**2 if free else 1.0) * float(usable)
+        share = passed * (SLIDE_DRIFT**2 if free else 1.0)
         return [Walk(share, np.zeros(3), 1.0, linked=False)]
     way = [np.cumsum(_steps(window.record)) for window in windows]
     total = sum(passed[-1] for passed in way)
