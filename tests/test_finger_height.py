@@ -5,6 +5,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.errors import PushwiseWarning
+from pushwise.identification.methods.task import end_error
 from pushwise.records.record import Noise
 from pushwise.sliding.random_push import draw_push
 
@@ -37,6 +38,8 @@ def test_pushes_show_how_high_the_finger_is() -> None:
         assert abs(np.log(one.finger.height / height)) < 2.0 * std < 1.4
         found.append(one.finger.height)
     assert found[0] < 0.006 < found[1] < 0.01 < found[2]
+    # The error reported is that with the finger found, not with the one given.
+    assert one.history[-1].error < 0.6 * end_error(problem, one.model)
 
 
 def test_a_stated_height_is_believed() -> None:

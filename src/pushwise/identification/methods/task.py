@@ -94,7 +94,7 @@ class Task:
 
 
 def end_error(problem: Problem, model: ObjectModel) -> float:
-    """Return the loss of the paper's experiments for a model [m].
+    """Return the loss of the paper's experiments for a model and the finger as given [m].
 
     This is the mean over pushes of the root mean square distance between predicted and observed
     cells at the end of a push.
@@ -103,11 +103,8 @@ def end_error(problem: Problem, model: ObjectModel) -> float:
 
 
 def fit_error(problem: Problem, u: Array) -> float:
-    """Return the same loss at u [m], observed with the calibration there."""
-    believed = problem.believed(u)
-    if believed.calibration is None:
-        return end_error(problem, believed.model)
-    return _mean_distance(problem, believed)
+    """Return the same loss at u [m], with the finger and the set-up there, too."""
+    return _mean_distance(problem, problem.believed(u))
 
 
 def _mean_distance(problem: Problem, believed: Believed) -> float:
