@@ -23,7 +23,7 @@ from pushwise.sliding import slide as pregrasp
 from pushwise.sliding.follow import follow
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
-from pushwise.sliding.outcome import Outcome, Phase
+from pushwise.sliding.outcome import Outcome, Phase, Target
 from pushwise.sliding.run_files import read_phase, write_phase
 from pushwise.sliding.run_folder import RunFolder, load_run
 from pushwise.sliding.target import safest
@@ -365,6 +365,23 @@ def test_goals_are_not_chosen_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.followed is not None
     assert len(done.followed.records) == 3
     assert done.verdict.startswith("Goal not reached after 3 pushes: no safe pushes")
+
+
+def test_a_controller_may_use_up_the_pushes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End where a controller made more pushes than are allowed and got no farther."""
+    belief = pw.Belief.certain(pw.objects.load("crimp").model)
+    goal = pw.Goal(np.zeros(3), 0.0, 0.01, 0.05, 0.02, 0)
+    made = pw.PushRecord(pw.Push.line((0, 0), (0, 1), 1), [0, 1], np.zeros((2, 3)))
+    end = pw.Followed(
+        End.OUT_OF_REACH, "walls all round", goal.pose, goal.pose, 0.1, (made, made), belief, 0
+    )
+    monkeypatch.setattr(pregrasp, "bring", lambda *_, **__: end)
+    options = SlideOptions(plan=pw.PlanOptions(max_pushes=1))
+    done = Outcome(options, TABLE, pw.Finger(), pw.Prior())
+    followed = pregrasp._followed(
+        crimp(), done, belief, Target(goal, None), safest, pregrasp.Journal()
+    )
+    assert followed.end is End.OUT_OF_REACH and len(followed.records) == 2
 
 
 def test_a_controller_finds_the_way_where_no_plan_was_found(

@@ -40,8 +40,8 @@ class SlideOptions:
     obstacles: Sequence[ArrayLike] = ()
     """Polygons on the table that nothing may touch [m], shape (k, 2) each; kept as tuples."""
     plan: PlanOptions = field(default_factory=PlanOptions)
-    """Options of planning; its `max_pushes` limits the pushes to the goal, and its `seed` is the
-    random seed of the whole run."""
+    """Options of planning; its `max_pushes` limits the pushes to the goal, except those of a
+    controller in a world that streams, and its `seed` is the random seed of the whole run."""
 
     def __post_init__(self) -> None:
         """Check the values."""

@@ -269,7 +269,7 @@ def _followed(
         records += end.records
         simulations += end.simulations
         made = replace(end, records=records, simulations=simulations, abandoned=abandoned)
-        if end.end is not End.OUT_OF_REACH or not left:
+        if end.end is not End.OUT_OF_REACH or not left or len(records) >= asked.max_pushes:
             break
         belief = end.belief
         abandoned += (AbandonedGoal(target.goal.pose, len(records), end.detail),)
