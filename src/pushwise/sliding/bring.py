@@ -37,8 +37,8 @@ def bring(
 ) -> Followed:
     """Slide the object of a world to a goal; arguments as of `follow`.
 
-    A world that streams is driven by a `PushController`. Where that does not get there, whole
-    pushes are planned from where the object is.
+    A world that streams is driven by a `PushController`, for a minute at most. Where that does not
+    get there, whole pushes are planned from where the object is, `max_pushes` of them at most.
     """
 
     def by_pushes() -> Followed:
@@ -48,7 +48,6 @@ def bring(
             goal,
             table,
             obstacles=obstacles,
-            finger=belief.finger,
             options=options,
             progress=progress,
         )

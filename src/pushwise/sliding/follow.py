@@ -21,7 +21,7 @@ from pushwise.identification.belief import Belief, checked_belief
 from pushwise.identification.identify import identify
 from pushwise.identification.posterior import Posterior
 from pushwise.physics.model import Table
-from pushwise.physics.push import Finger, Push
+from pushwise.physics.push import Push
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.plan import plan
 from pushwise.progress import OnProgress, Progress
@@ -82,7 +82,6 @@ def follow(
     table: Table,
     *,
     obstacles: Sequence[ArrayLike] = (),
-    finger: Finger | None = None,
     options: PlanOptions = PlanOptions(),
     progress: OnProgress | None = None,
 ) -> Followed:
@@ -90,11 +89,11 @@ def follow(
 
     Args:
         world: Where the pushes are made.
-        belief: What is believed about the object; identified again when a push contradicts it.
+        belief: What is believed about the object and the finger; identified again when a push
+            contradicts it.
         goal: Pose to reach (x, y, theta) [m, m, rad], shape (3,).
         table: The table.
         obstacles: Polygons [m] in the table frame, shape (k, 2) each.
-        finger: Finger to plan with; by default the belief's, as it is identified on the way.
         options: Method, tolerance and limits; the time limit is that of each plan.
         progress: Called after each push, with its record as the result.
 
@@ -116,7 +115,7 @@ def follow(
             return ended(End.OUT_OF_PUSHES)
         try:
             planned = plan(
-                belief if finger is None else replace(belief, finger=finger),
+                belief,
                 pose,
                 there,
                 table,
