@@ -150,8 +150,8 @@ def average(found: Sequence[Identification]) -> Identification:
     Few pushes may not show which of several hypotheses is right. Friction is linear in the load, so
     the mean load predicts the mean friction for any motion, and where two hypotheses err in
     different ways their mean errs less than either. Averaged are the loads, each as shares of its
-    total, the log of the finger's friction and the errors of the set-up. The uncertainty follows
-    from the prior of the first one.
+    total, the logs of the finger's friction and height, and the errors of the set-up. The
+    uncertainty follows from the prior of the first one.
     """
     problem = found[0].posterior.problem
     loads = [one.model.mass * one.model.friction for one in found]

@@ -1,8 +1,8 @@
 """Descent by PyTorch's automatic differentiation through the full LCP, a baseline of the paper.
 
 The loss is Eq. 1: from each observed state predict the next observed pose by one step of the LCP in
-3n coordinates, under the measured force at the touched cell. Requires the extra ``autograd``,
-records with forces, and patience: a step of the LCP costs as much as thousands of ours.
+3n coordinates, under the measured force at the touched cell. Requires the extra ``torch``, records
+with forces, and patience: a step of the LCP costs as much as thousands of ours.
 """
 
 from __future__ import annotations
