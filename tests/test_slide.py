@@ -293,6 +293,23 @@ def test_what_was_learned_reads_back_with_the_pushes_it_is_from(
     assert np.array_equal(read.centre_covariance, belief.centre_covariance)
 
 
+@pytest.mark.parametrize("falls", [(), (False,), (False, True)])
+def test_a_fall_reads_back_with_the_push_that_caused_it(
+    falls: tuple[bool, ...], tmp_path: Path
+) -> None:
+    """Read a fall without a push, after one that was too short to be recorded, and in one."""
+    model = pw.objects.load("crimp").model
+    push = pw.Push.line((0, 0), (0, 1), 1)
+    made = tuple(pw.PushRecord(push, [0, 1], np.zeros((2, 3)), fell=fell) for fell in falls)
+    belief, at = pw.Belief.certain(model), np.zeros(3)
+    followed = pw.Followed(End.FELL, "", at, at, 0.1, made, belief, 0)
+    done = Outcome(SlideOptions(explore=0), TABLE, pw.Finger(), pw.Prior(), grid=model.grid)
+    write_phase(tmp_path, Phase.FOLLOW, followed, done)
+    read = read_phase(tmp_path, Phase.FOLLOW, done).value
+    assert read.end is End.FELL
+    assert tuple(record.fell for record in read.records) == falls
+
+
 def test_without_a_goal_it_says_why() -> None:
     """Report an object whose every part is too wide for the hand."""
     done = pw.slide(crimp(), TABLE, options=SlideOptions(explore=0, grasp_width=0.005))

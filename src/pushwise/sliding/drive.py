@@ -64,7 +64,7 @@ def drive(
     steps = int(positive_number("time_limit", time_limit) / controller.options.period)
     log = _Log(controller, noise)
     controller.reset()
-    end, detail = End.OUT_OF_TIME, ""
+    end, detail, fell = End.OUT_OF_TIME, "", False
     seen = world.observe()
     grid = controller.grid
 
@@ -87,11 +87,12 @@ def drive(
         try:
             seen = world.move(finger, controller.options.period)
         except SimulationError as error:
-            end, detail = (End.FELL if log.fell(world) else End.LOST), str(error)
+            fell = bool(getattr(world, "fell", False))
+            end, detail = (End.FELL if fell else End.LOST), str(error)
             break
         if log.add(finger, seen.pose):
             report()
-    if log.close():
+    if log.close(fell=fell):
         report()
     pose = controller.pose
     return Driven(
@@ -136,8 +137,8 @@ class _Log:
         self._pushed.append(pose)
         return False
 
-    def close(self) -> bool:
-        """End a record; return whether there is one."""
+    def close(self, *, fell: bool = False) -> bool:
+        """End a record; return whether there is one. fell: whether the object falls in it."""
         fingers, poses = np.array(self._fingers), np.array(self._pushed)
         self._fingers, self._pushed = [], []
         if len(poses) < _SAMPLES:
@@ -149,12 +150,8 @@ class _Log:
             t,
             np.column_stack([poses[:, :2], theta]),
             noise=self._noise,
+            fell=fell,
             source="drive",
         )
         self.records.append(record)
         return True
-
-    @staticmethod
-    def fell(world: StreamingWorld) -> bool:
-        """Return whether the world says that the object fell."""
-        return bool(getattr(world, "fell", False))

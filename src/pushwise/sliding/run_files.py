@@ -179,6 +179,7 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
         "pose": found.pose.tolist(),
         "error": found.error,
         "simulations": found.simulations,
+        "fell": [record.fell for record in found.records],
         "abandoned": [{**vars(each), "pose": each.pose.tolist()} for each in found.abandoned],
     }
     for name in ("followed.csv", "followed.json"):  # of a run interrupted while writing them
@@ -197,16 +198,15 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
 def _read_follow(folder: Path, done: Outcome) -> Read:
     log = PushLog.load(folder / "followed.csv")
     how = log.provenance
-    end = End[how["end"]]
-    records = log.records
-    if end is End.FELL:
-        records = (*records[:-1], _marked(records[-1], fell=True))
+    records = tuple(
+        _marked(record, fell=fell) for record, fell in zip(log.records, how["fell"], strict=True)
+    )
     belief = load_belief(folder / "followed_model.json")
     if done.records:
         posterior = _read_posterior(folder / "followed_posterior.npz", done, records)
         belief = replace(belief, posterior=posterior)
     followed = Followed(
-        end,
+        End[how["end"]],
         how["detail"],
         np.array(how["goal"]),
         np.array(how["pose"]),
