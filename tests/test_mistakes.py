@@ -12,6 +12,7 @@ from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import grid_over, real_sets
 from pushwise.experiments.real.learning import nominal_finger
+from pushwise.identification.calibration import Calibration
 from pushwise.identification.mistakes import find_mistake
 from random_logs import random_log
 
@@ -97,6 +98,15 @@ def test_a_mistake_is_named(name: str, mistake: str) -> None:
     with pytest.raises(PushwiseError, match=looks) as error:
         pw.identify(grid, wrong, finger=finger)
     assert " must be " in str(error.value) or "must grow" in str(error.value)
+
+
+def test_another_frame_of_the_object_is_found() -> None:
+    """Say where the grid is in the frame of the poses, also where that is far away and turned."""
+    grid, records, finger = log("clamp")
+    frame = Calibration(frame=np.array([0.4, 0.2, 2.2]))
+    wrong = [changed(record, pose=frame.tracked) for record in records]
+    why = find_mistake(grid, wrong, finger)
+    assert "a grid at (40" in why and "turned by 127 degrees, would fit" in why
 
 
 @pytest.mark.parametrize("name", OBJECTS)

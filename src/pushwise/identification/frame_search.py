@@ -75,7 +75,8 @@ def search_frame(
     grid = 0.7 * body.gyration * np.arange(-2.0, 3.0)
     for angle in np.linspace(-np.pi, np.pi, DIRECTIONS, endpoint=False):
         turned = change(whole, np.array([0.0, 0.0, angle]))
-        x, y = _offset(turned, body, touching, pose=change is of_another_point)
+        recorded = whole.pose[touching, 2] if change is of_another_point else None
+        x, y = _offset(turned, body, touching, recorded)
         starts += [np.array([x + dx, y + dy, angle]) for dx in grid for dy in grid]
     starts[1:] = sorted(starts[1:], key=lambda start: cost(start, np.inf))[:HOPEFUL]
     short = sorted((searched(start, SHORT, np.inf) for start in starts), key=lambda one: one[0])
@@ -83,14 +84,19 @@ def search_frame(
     return [(off / touching.sum(), frame) for off, frame in sorted(ends, key=lambda one: one[0])]
 
 
-def _offset(turned: Seen, body: PushedOutline, touching: Flags, *, pose: bool) -> Array:
-    """Return the shift [m], shape (2,), that brings finger and object together on average."""
+def _offset(turned: Seen, body: PushedOutline, touching: Flags, recorded: Array | None) -> Array:
+    """Return the shift [m], shape (2,), that brings finger and object together on average.
+
+    recorded: Angles of the recorded frames [rad], in whose axes the object is shifted; None where
+        it is the finger that is shifted, in those of the table.
+    """
     theta = turned.pose[touching, 2]
     cos, sin = np.cos(theta), np.sin(theta)
     x, y = body.middle
     middle = turned.pose[touching, :2] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=1)
     apart = turned.finger[touching] - middle
-    if pose:  # in the axes of the object
+    if recorded is not None:
+        cos, sin = np.cos(recorded), np.sin(recorded)
         dx, dy = apart.T
         apart = -np.stack([cos * dx + sin * dy, cos * dy - sin * dx], axis=1)
     shift: Array = -np.median(apart, axis=0)
