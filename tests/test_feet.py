@@ -132,6 +132,7 @@ def test_both_peaks_of_a_posterior_are_found() -> None:
         rng,
         moves=4,
         after_level=lambda _: None,
+        expired=lambda: False,
     )
     right = points[:, 0] > 0.0
     assert 0.6 < right.mean() < 0.9
@@ -148,4 +149,5 @@ def test_nothing_possible_is_said() -> None:
             np.random.default_rng(0),
             moves=1,
             after_level=lambda _: None,
+            expired=lambda: False,
         )

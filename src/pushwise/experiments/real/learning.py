@@ -17,6 +17,7 @@ from pushwise.identification.calibration import Calibration
 from pushwise.identification.holdout import PredictedEnds, predicted_ends, uniform_model
 from pushwise.identification.identify import average, identify
 from pushwise.identification.methods.feet import load_of_feet
+from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.identification.result import Identification
 from pushwise.physics.model import ObjectModel
@@ -42,6 +43,7 @@ FINGER_FRICTION = 0.3  # metal on metal
 RADIUS_DOUBT = 3e-4  # m
 SPREADS = (1.0, 3.0)  # of the load: uneven, or concentrated on feet
 ENOUGH = 10  # pushes from which the spread is chosen
+TIME_LIMIT = 3600.0  # s; so long that a busy machine changes no result
 FEW = 10  # up to this many pushes do not determine a load on cells
 SHARE = 0.2  # of a set, from which the published predictions were learned
 FINE = 800  # cells of a load that is not learned
@@ -127,6 +129,7 @@ def learn(
             method=method,
             finger=finger,
             prior=setup_prior(data, spread, finger.radius, calibrate=calibrate),
+            search=SearchOptions(time_limit=TIME_LIMIT),
         )
 
     found = {spread: identified(records[:ENOUGH], spread) for spread in SPREADS}

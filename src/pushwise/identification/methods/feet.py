@@ -79,6 +79,7 @@ def feet(task: Task) -> Refined:
         task.rng,
         moves=MOVES,
         after_level=after_level,
+        expired=lambda: task.out_of_time,
     )
     u = hypothesis.mean(points)
     task.counter.add()

@@ -37,7 +37,7 @@ class SearchOptions:
     """Random seed."""
     time_limit: float = 120.0
     """Time after which a search ends with the best model so far, and a warning [s]. The default
-    method ends by itself in a fraction of that; "feet" takes its time."""
+    method ends by itself in a fraction of that; "feet" may need more."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""

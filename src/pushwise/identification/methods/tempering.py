@@ -32,6 +32,7 @@ def tempered(
     *,
     moves: int,
     after_level: Callable[[Array], None],
+    expired: Callable[[], bool],
 ) -> Array:
     """Lead points of the prior to the posterior.
 
@@ -42,9 +43,11 @@ def tempered(
         rng: Source of randomness.
         moves: Number of moves tried per point and level.
         after_level: Called with the points after each level.
+        expired: Whether the time is up.
 
     Returns:
-        Samples of the posterior, shape (count, unknowns).
+        Samples of the posterior, shape (count, unknowns); where the time was up before, the points
+        on their way from the prior to it.
 
     """
     fit = np.array([log_likelihood(x) for x in points])
@@ -63,6 +66,8 @@ def tempered(
         points, prior, fit = points[chosen], prior[chosen], fit[chosen]
         for _ in range(moves):
             for i in range(count):
+                if expired():
+                    return points
                 a, b = rng.integers(count, size=2)
                 size = 2.38 / np.sqrt(2.0 * unknowns) * rng.uniform(0.3, 1.2)
                 if rng.random() < JUMP:
