@@ -13,12 +13,12 @@ from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.identification.belief import Belief, checked_belief
 from pushwise.identification.free_slide import free_slide, is_flick
-from pushwise.identification.noise import whitened
+from pushwise.identification.noise import counts_of, whitened
+from pushwise.identification.objective import information_weights
 from pushwise.identification.posterior import Posterior
-from pushwise.identification.problem import Problem
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
-from pushwise.records.record import PushRecord
+from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 
 __all__ = ["RankedPush", "next_push"]
@@ -97,17 +97,23 @@ def _expected(
         )
     except SimulationError:
         return None
+    # Stated, because it decides whether a long push is learned from in windows.
+    position, _, angle = posterior.refined.errors.sigma.tolist()
+    noise = Noise(position, angle)
     if not flick:
         t = np.linspace(0.0, push.duration, SAMPLES + 1)
-        return PushRecord(push, t, path.pose_at(t))
+        return PushRecord(push, t, path.pose_at(t), noise=noise)
     t = np.arange(0.0, path.t[-1], 1.0 / rate)
-    return free_slide(belief.model.grid, PushRecord(push, t, path.pose_at(t)), belief.finger.radius)
+    if len(t) < 2:
+        return None
+    record = PushRecord(push, t, path.pose_at(t), noise=noise)
+    return free_slide(belief.model.grid, record, belief.finger.radius)
 
 
 def _covariance_after(posterior: Posterior, record: PushRecord) -> Array | None:
     """Return the covariance (2, 2) of the centre of mass [m^2] once a record is known, too."""
     before, errors = posterior.problem, posterior.refined.errors
-    problem = Problem(before.grid, [record], before.finger, before.prior, before.physics)
+    problem = replace(before, records=[record], left_out=frozenset(), flaws={})
     # All unknowns except the starts of the pushes made; a set-up in doubt comes last.
     known, here = (np.r_[order.of_object, order.setup] for order in (before.order, problem.order))
     u = np.zeros(problem.unknowns)
@@ -116,8 +122,10 @@ def _covariance_after(posterior: Posterior, record: PushRecord) -> Array | None:
         fit = problem.fit(u, errors.sigma)
     except SimulationError:
         return None
-    J = whitened(problem.walks, fit.growth, fit.residual, fit.jacobian, errors)[1]
-    J = J.reshape(-1, problem.unknowns)
+    scaled, J, _ = whitened(problem.walks, fit.growth, fit.residual, fit.jacobian, errors)
+    # What the samples will count, if the push goes as predicted.
+    count = counts_of(problem.walks) * information_weights(np.zeros_like(scaled))
+    J = (np.sqrt(count)[:, None, None] * J).reshape(-1, problem.unknowns)
     # The new start is one more unknown, known as well as any observed pose.
     wide = np.eye(problem.unknowns)
     wide[np.ix_(here, here)] = posterior.covariance[np.ix_(known, known)]
