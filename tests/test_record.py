@@ -92,6 +92,17 @@ def test_a_log_that_has_enough_is_left_as_it_is(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
+def test_a_push_that_is_refused_is_drawn_again(tmp_path: Path) -> None:
+    """Record with an arm so inaccurate that its finger often starts inside the object."""
+    grid = pw.CellGrid.from_outline([(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)], cell_size=0.05)
+    world = pw.worlds.Ideal(
+        pw.ObjectModel(grid, np.full(4, 0.1), 0.3),
+        arm_error=(0.01, 0.0),
+        sensing=pw.worlds.Sensing(rate=2.0),
+    )
+    assert len(pw.record(world, tmp_path / "log.csv", grid=grid, pushes=6, seed=0)) == 6
+
+
 def test_other_logs_are_left_alone(whole: Path) -> None:
     """Refuse to write into a log of another seed, in one line."""
     before = whole.read_bytes()

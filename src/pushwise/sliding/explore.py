@@ -110,7 +110,7 @@ def _explored(world: World, scene: Unexplored, pose: Array, rng: np.random.Gener
 def safe_push(rng: np.random.Generator, scene: Unexplored, pose: Array) -> Push:
     """Draw a push that leaves the object at `pose` (3,) on the table, whatever its masses.
 
-    It is simulated with models drawn from the prior; none may come within 3 cm of the edge, or
+    It is simulated with models drawn from the prior; none may end within 3 cm of the edge, or
     closer than the object already is. Among obstacles a push may be shorter, and where it must, the
     object comes as close as 1 cm to them.
     """

@@ -22,7 +22,7 @@ from pushwise.worlds.world import World
 
 __all__ = ["RecordOptions", "record"]
 
-_TRIES = 20  # pushes in a row that may throw the object off the table
+_TRIES = 20  # pushes in a row that may be refused, or throw the object off the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,9 @@ def record(
 
     The object is put back before each push, as in the paper, so that push k depends only on `seed`
     and k: an interrupted log is continued to the same bytes. Pushes that throw the object off the
-    table are discarded and drawn again. A file that holds another log is refused, and one that
-    already holds as many pushes is left as it is.
+    table, or that the world refuses because the finger would start inside the object, are drawn
+    again. A file that holds another log is refused, and one that already holds as many pushes is
+    left as it is.
 
     Args:
         world: Where the pushes are made.
@@ -88,13 +89,16 @@ def _one_push(
 ) -> PushRecord:
     """Return push k, one that leaves the object on the table."""
     rng = np.random.default_rng([seed, k])
+    why = ""
     for _ in range(_TRIES):
         world.reset(int(rng.integers(2**31)))
         push = draw_push(rng, grid, world.observe().pose, options.table, options.finger)
-        made = world.push(push)
+        try:
+            made = world.push(push)
+        except SimulationError as error:  # noise or the arm put the finger into the object
+            why = str(error)
+            continue
         if not made.fell:
             return made
-    raise SimulationError(
-        f"push {k}: {_TRIES} random pushes in a row threw the object off the table; "
-        "use a larger table."
-    )
+        why = "it threw the object off the table; use a larger table."
+    raise SimulationError(f"push {k}: none of {_TRIES} random pushes was good; the last: {why}")
