@@ -53,7 +53,7 @@ class _Simulated(NamedTuple):
     predicted: Array  # tracked poses then, (k, 3)
 
 
-class _Window(NamedTuple):
+class _ComparedWindow(NamedTuple):
     """A window of a push, compared with what was observed."""
 
     seen: _Simulated
@@ -130,10 +130,10 @@ def left_out(problem: Problem, i: int) -> tuple[PushResiduals, PushJacobians]:
 
 def _windows(
     problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array
-) -> list[_Window]:
+) -> list[_ComparedWindow]:
     """Simulate the windows of push i; arguments as of `fit_push`."""
     name = problem.records[i].called(i)
-    found: list[_Window] = []
+    found: list[_ComparedWindow] = []
     first = 0
     for k, mine in enumerate(problem.order.windows_of(i)):
         record, later = problem.windows[i][k].record, k > 0
@@ -146,12 +146,14 @@ def _windows(
             force = (mean_force(seen.track.impulse, seen.track, seen.t) - record.force[1:])[steady]
         gap = np.full((1, 1), seen.begin.finger_gap().gap) if later else np.zeros((0, 1))
         residuals = PushResiduals(seen.predicted - record.pose[1:], force, gap)
-        found.append(_Window(seen, residuals, record, later, mine, scale, steady))
+        found.append(_ComparedWindow(seen, residuals, record, later, mine, scale, steady))
         first = last
     return found
 
 
-def _joined_residuals(windows: list[_Window], u: Array, start_sigma: Array) -> PushResiduals:
+def _joined_residuals(
+    windows: list[_ComparedWindow], u: Array, start_sigma: Array
+) -> PushResiduals:
     """Return the residuals of all windows of a push; each leads to where the next one starts."""
     parts = [window.residuals for window in windows]
     for before, after in zip(parts, windows[1:], strict=False):
@@ -188,7 +190,7 @@ def _simulated(
 
 
 def _differentiated(
-    problem: Problem, window: _Window, believed: Believed, start_sigma: Array, rows: Array
+    problem: Problem, window: _ComparedWindow, believed: Believed, start_sigma: Array, rows: Array
 ) -> PushJacobians:
     """Return the derivatives of the residuals of a window; arguments as of `fit_push`."""
     begin, track, t, predicted = window.seen
