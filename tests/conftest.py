@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-# Tests run on all cores already: threads of the linear algebra would wait for each other. This must
-# be said before NumPy is imported.
+# Tests run on all cores already: threads of the linear algebra would wait for each other, and a
+# sweep needs no processes of its own unless a test asks for some. This must be said before NumPy
+# is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 from a_run import a_run
 from browser import Page, browser
