@@ -319,18 +319,16 @@ class Problem:
         return growth
 
     def found_flaws(self, u: Array, start_sigma: Array) -> dict[int, str]:
-        """Return why records cannot be used, or not be simulated at u, by index, in sentences.
-
-        Arguments as of `fit`.
-        """
+        """Return why records cannot be used, or simulated at u, by index; arguments as of `fit`."""
         believed, found = self.believed(u), {}
         for i, record in enumerate(self.records):
             name = record.called(i)
-            offset = self.start_scale(i, start_sigma) * u[self.order.windows_of(i)[0]]
             why = flaw_of(self.grid, record, self.finger, name)
             try:
-                if not why:
-                    start_of(record, name, believed, offset, self.physics)
+                for k, mine in enumerate([] if why else self.order.windows_of(i)):
+                    offset = self.start_scale(i, start_sigma, k) * u[mine]
+                    part = self.windows[i][k].record
+                    start_of(part, name, believed, offset, self.physics, later=k > 0)
             except SimulationError as error:
                 why = str(error)
             if why:
