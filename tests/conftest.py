@@ -15,6 +15,20 @@ os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 from a_run import a_run
 from browser import Page, browser
 
+# Files that take longest come first: one that began last would keep a single core busy. The second
+# compiles in a process of its own, while the first compiles what all others need.
+LONGEST = (
+    *("slide", "house", "pages", "stopping", "experiments", "examples", "fuzz", "readme"),
+    *("view_modes", "view", "identify", "planning_experiment", "controller", "plan", "record"),
+    *("pnpush_bags", "bystanders", "real_experiment", "identify_cli", "report"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files by how long they take; the tests of a file stay in their order."""
+    place = {f"test_{name}": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+
 
 @pytest.fixture(scope="session")
 def finished_run() -> Path:
