@@ -8,6 +8,7 @@ kept, and its path printed. tests/test_fuzz.py does the same for some seconds, w
 """
 
 import argparse
+import atexit
 import json
 import random
 import re
@@ -62,6 +63,7 @@ IT = Path("@")
 def corpus() -> dict[str, Specimen]:
     """Return whole files of every kind by name, each in a folder of its own."""
     home = Path(tempfile.mkdtemp(prefix="fuzz-corpus-"))
+    atexit.register(shutil.rmtree, home)
     thing = pw.objects.load("box").sample(np.random.default_rng(0))
     world = pw.worlds.Ideal(thing, seed=0)
     log = pw.record(world, home / "log.csv", grid=thing.grid, pushes=2, seed=1)
