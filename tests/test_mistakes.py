@@ -109,6 +109,27 @@ def test_another_frame_of_the_object_is_found() -> None:
     assert "a grid at (40" in why and "turned by 127 degrees, would fit" in why
 
 
+def exchanged(record: pw.PushRecord) -> pw.PushRecord:
+    """Return a record with the positions of object and finger in each other's columns."""
+    push = record.push
+    assert isinstance(push, pw.Push)
+    pose = np.column_stack([push.at(record.t), record.pose[:, 2]])
+    return pw.PushRecord(pw.Push(record.t, record.pose[:, :2]), record.t, pose, noise=record.noise)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_exchanged_columns_of_object_and_finger_are_named(name: str, tmp_path: Path) -> None:
+    """Say which columns are meant, in one line."""
+    grid, records, finger = log(name)
+    wrong = [exchanged(record) for record in records]
+    pw.save(grid, tmp_path / "grid.json")
+    pw.PushLog(tuple(wrong), None, finger.radius).save(tmp_path / "log.csv")
+    files = (tmp_path / "grid.json", tmp_path / "log.csv", "-o", tmp_path / "model.json")
+    code, _, said = pushwise("identify", *files)
+    assert code == 1 and said.count("\n") == 1
+    assert said.startswith("pushwise: object and finger look exchanged: ")
+
+
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_correct_log_is_not_accused(name: str) -> None:
     """Find nothing wrong with slow pushes, whole or seen only before and after."""

@@ -108,8 +108,8 @@ def _explained(log: list[Seen], body: PushedOutline, judged: _Judged) -> str:
         return ""
     return (
         f"{seen}; no usual mistake (theta negated or in degrees, x and y swapped, finger and "
-        "object in different frames) explains all of them: is this the log of another object, "
-        "is the finger's radius right, or did the object start in motion?"
+        "object exchanged or in different frames) explains all of them: is this the log of "
+        "another object, is the finger's radius right, or did the object start in motion?"
     )
 
 
@@ -149,6 +149,12 @@ def _swapped(seen: Seen, *, pose: bool, finger: bool) -> Seen:
         pose=seen.pose[:, [1, 0, 2]] if pose else seen.pose,
         finger=seen.finger[:, ::-1] if finger else seen.finger,
     )
+
+
+def _exchanged(seen: Seen) -> Seen:
+    """Return a record with the positions of object and finger exchanged."""
+    pose = np.column_stack([seen.finger, seen.pose[:, 2]])
+    return replace(seen, pose=pose, finger=seen.pose[:, :2])
 
 
 def _from_degrees(seen: Seen) -> Seen:
@@ -212,6 +218,11 @@ CAUSES = (
         "x and y of object and finger look swapped, while theta is not mirrored",
         _AXES,
         lambda seen: _swapped(seen, pose=True, finger=True),
+    ),
+    _Cause(
+        "object and finger look exchanged",
+        "x and y must be those of the object, finger_x and finger_y those of the finger's centre",
+        _exchanged,
     ),
     _Cause(
         "the log looks like a mirror image of the object, as in an image whose y axis points down",

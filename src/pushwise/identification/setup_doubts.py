@@ -63,8 +63,11 @@ def doubt_setup(
     if not len(gaps) or np.median(np.abs(gaps)) <= max(OFF, SIGMAS * noise):
         return finger, prior
     if not radius_known:
-        finger = replace(finger, radius=_likely_radius(finger.radius, float(np.median(gaps))))
-        gaps = contact_gaps(grid, records, finger)
+        likely = replace(finger, radius=_likely_radius(finger.radius, float(np.median(gaps))))
+        gaps = contact_gaps(grid, records, likely)
+        if not len(gaps):  # a finger that then touches nothing explains nothing
+            return finger, prior
+        finger = likely
     size = max(LEAST, float(np.median(np.abs(gaps))))
     doubts = replace(
         prior,
