@@ -163,6 +163,21 @@ def test_rests_divide_a_recording_into_pushes() -> None:
         check_finger(push, recording)
 
 
+def test_a_gap_in_which_an_object_rested_divides_a_recording() -> None:
+    """Begin a new record after a pause of the recorder; keep one in which the object moved on."""
+    t = np.arange(0.0, 4.0, 0.01)
+    finger = np.column_stack([0.05 * t - 0.02, 0 * t])
+    pose = np.column_stack([np.maximum(finger[:, 0], 0.0), 0 * t, 0 * t])
+
+    def pushes(stamps: Any, kept: Any) -> int:
+        seen = stream("object", stamps[kept], pose[kept])
+        recording = Recording("made", seen, stream("finger", stamps[kept], finger[kept]))
+        return len(pw.cut_pushes([recording]).pushes)
+
+    assert pushes(t + 30.0 * (t > 2.0), t >= 0.0) == 2
+    assert pushes(t, (t <= 2.0) | (t > 2.8)) == 1
+
+
 def test_slow_pushes_in_noise_are_whole() -> None:
     """Find one push of 10 mm/s in poses with a noise of half a millimetre, at 30 Hz."""
     rng = np.random.default_rng(0)

@@ -18,6 +18,7 @@ __all__ = ["TREES", "Bag", "open_bag"]
 
 TREES = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
 """Types of messages that are trees of transforms."""
+_LISTED = 8  # files of a folder that is not a bag
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,9 @@ def open_bag(path: Path, chosen: list[str]) -> Bag:
         raise PushwiseError(f"{path} does not exist.")
     where = path.parent if path.name == "metadata.yaml" else path
     if where.is_dir() and not (where / "metadata.yaml").exists():
-        inside = ", ".join(sorted(file.name for file in where.iterdir())) or "nothing"
+        names = sorted(file.name for file in where.iterdir())
+        more = [f"{len(names) - _LISTED} others"] if len(names) > _LISTED + 1 else []
+        inside = ", ".join([*(names[:_LISTED] if more else names), *more]) or "nothing"
         raise PushwiseError(
             f"{where} is not the folder of a ROS 2 bag: it has no metadata.yaml, only {inside}; "
             "give a .db3 or .mcap file itself, or repair the bag with `ros2 bag reindex`."

@@ -93,7 +93,7 @@ def _check_names(columns: CsvColumns) -> None:
         known = UNITS.get(_KINDS.get(name, ""), {})
         if unit not in known:
             raise PushwiseError(
-                f"the unit of {name} must be {', '.join(known) or 'left out'}; got {unit!r}."
+                f"the unit of {name} must be {' or '.join(known) or 'left out'}; got {unit!r}."
             )
 
 
@@ -133,7 +133,7 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
         absent = ", ".join(columns.get(name, name) for name in missing)
         raise PushwiseError(
             f"{path} has no column {absent}; it has {', '.join(names)[:200]}: specify which of "
-            f"them is {', '.join(missing)}, as in --column {missing[0]}={names[-1]:.40}."
+            f"them is {', '.join(missing)}, as in --column {missing[0]}=NAME."
         )
     if ("fx" in where) != ("fy" in where):
         raise PushwiseError(f"{path} has one of fx and fy; a force has both.")

@@ -10,6 +10,7 @@ the two was not seen, there is no sample.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,6 +24,7 @@ __all__ = ["ContactEpisode", "at_rest_within", "find_episodes"]
 
 _ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 _WINDOW = 0.25  # s; the mean pose over this time is compared with that over the time before
+_REST = 2.0 * _WINDOW  # s; an object that rests for longer ends an episode
 _CREEP = 2.5e-4  # m; an object whose mean pose changes by less rests,
 _CREEP_SIGMAS = 5.0  # or by less than this many standard deviations of the mean's noise
 _SIGMAS = 8.0  # of noise: no sample of an object at rest is farther off
@@ -69,13 +71,11 @@ def find_episodes(
         grid: The object's cells, if known: the finger must come near them.
 
     """
-    moving = _moving(recording.object)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], moving, [False]]).astype(int)))
     found, left_out = [], []
     free = 0  # the first sample that belongs to no episode before
-    for first, last in edges.reshape(-1, 2):
-        episode = _episode(recording, free, int(first), int(last))
-        free = int(last)
+    for first, last in _motions(recording.object):
+        episode = _episode(recording, free, first, last)
+        free = last
         if episode is None:
             continue
         if why := _refused(episode, grid):
@@ -83,6 +83,22 @@ def find_episodes(
         else:
             found.append(episode)
     return found, left_out
+
+
+def _motions(seen: Stream) -> list[tuple[int, int]]:
+    """Return the samples [first, last) of each motion of an object, from rest to rest.
+
+    An object that is at the same pose before and after a gap in the recording rested in it.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], _moving(seen), [False]]).astype(int)))
+    after = [np.searchsorted(seen.t, t, side="right") for t, length in seen.gaps if length > _REST]
+    still = at_rest_within(seen)
+    rested = [int(i) for i in after if _distance(seen.values[i], seen.values[i - 1]) <= still]
+    return [
+        part
+        for first, last in edges.reshape(-1, 2).tolist()
+        for part in pairwise([first, *(i for i in rested if first < i < last), last])
+    ]
 
 
 def _moving(seen: Stream) -> Flags:

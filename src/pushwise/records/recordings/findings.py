@@ -98,15 +98,14 @@ class Findings:
         lines = []
         for recording in self.recordings[:_LISTED]:
             lines.append(f"{recording.source}:")
-            lines += [f"  {_stream_words(stream)}" for stream in _streams(recording)]
+            lines += [f"  {_stream_words(s, recording.source)}" for s in _streams(recording)]
             if recording.clocks:
                 lines.append(f"  clocks {recording.clocks}")
         lines += _more(len(self.recordings), "recordings")
         noise = self.noise
-        force = f", {noise.force:.2g} N" if self.recordings[0].force is not None else ""
-        lines.append(
-            f"noise: {1e3 * noise.position:.2g} mm, {np.degrees(noise.angle):.2g} degrees{force}"
-        )
+        force = f", {_size(noise.force)} N" if self.recordings[0].force is not None else ""
+        angle = _size(float(np.degrees(noise.angle)))
+        lines.append(f"noise: {_size(1e3 * noise.position)} mm, {angle} degrees{force}")
         lines += [f"note: {note}" for note in self.notes]
         lines.append(counted(len(self.pushes), "push", "pushes"))
         if self.pushes:
@@ -153,11 +152,16 @@ def _stream_facts(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _stream_words(stream: Stream) -> str:
-    """Return a stream in one line."""
+def _size(value: float) -> str:
+    """Return the size of some noise."""
+    return f"{value:.2g}" if value == 0.0 or value >= 1e-3 else "below 0.001"
+
+
+def _stream_words(stream: Stream, source: str) -> str:
+    """Return a stream in one line, without the source, which stands above it."""
     words = [
-        f"{stream.name:6} {stream.origin}: {len(stream.t)} samples, {1.0 / stream.period:.4g} Hz, "
-        f"{stream.t[-1] - stream.t[0]:.1f} s"
+        f"{stream.name:6} {stream.origin.removeprefix(f'{source} ')}: {len(stream.t)} samples, "
+        f"{1.0 / stream.period:.4g} Hz, {stream.t[-1] - stream.t[0]:.1f} s"
     ]
     if gaps := stream.gaps:
         start, length = max(gaps, key=lambda gap: gap[1])
