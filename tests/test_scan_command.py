@@ -1,6 +1,7 @@
 """`pushwise scan`."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_mesh_in_millimetres(tmp_path: Path) -> None:
     trimesh.creation.box((200.0, 100.0, 50.0)).export(path)
     code, _, err = pushwise("scan", path, "--scale", 1e-6)
     assert (code, err.count("\n")) == (1, 1)
-    assert "check the scale, in metres per unit of the file" in err
+    assert "m across; give the scale in metres per unit of the file" in err
     code, out, _ = pushwise("scan", path, "--scale", 0.001, "--json")
     assert code == 0
     assert json.loads(out)["size"] == pytest.approx([0.2, 0.1, 0.05], abs=0.002)
@@ -95,3 +96,30 @@ def test_a_bad_file_is_one_line(
     code, out, err = pushwise("scan", path)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("pushwise: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--scale", 1000), "cloud.npy: points must be in metres; .* --scale 0.001"),
+        (("--min-height", 1), "cloud.npy: .* nothing rises above it by 1 m, which min_height asks"),
+        (("--near", 1, 1, 1), "cloud.npy: near must be a point on an object"),
+        (("--cells", 40, "--cell-size", 0.01), "give --cells or --cell-size, not both"),
+    ],
+)
+def test_what_cannot_be_scanned_is_one_line(
+    options: tuple[object, ...], sentence: str, cloud: Path
+) -> None:
+    """Name the file and what would be right."""
+    code, out, err = pushwise("scan", cloud, *options)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert re.match(f"pushwise: {sentence}", err), err
+
+
+def test_a_folder_is_no_cloud(tmp_path: Path) -> None:
+    """Ask for a file."""
+    code, _, err = pushwise("scan", tmp_path)
+    assert (code, err) == (
+        1,
+        f"pushwise: cannot read {tmp_path}: it is a folder; give a file name.\n",
+    )

@@ -192,7 +192,7 @@ def test_obstacles_are_the_other_objects() -> None:
     obstacles = scene.obstacles(of=1)
     assert len(obstacles) == 2
     assert np.array_equal(obstacles[0], scene.objects[0].outline)
-    with pytest.raises(PushwiseError, match="one of the scene's 3, 0 to 2; got 3"):
+    with pytest.raises(PushwiseError, match="must be 0 to 2: the scene has 3 objects; got 3"):
         scene.obstacles(of=3)
     with pytest.raises(PushwiseError, match="near chooses one object"):
         pw.Scene.from_points(three(), pw.ScanOptions(near=(0, 0, 0)))

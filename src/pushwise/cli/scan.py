@@ -84,6 +84,8 @@ def scan(asked: ScanCommand) -> None:
     from pushwise.shape.scan_options import ScanOptions
     from pushwise.shape.scene import Scene, scan_scene
 
+    if asked.cells is not None and asked.cell_size is not None:
+        raise PushwiseError("give --cells or --cell-size, not both.")
     options = ScanOptions(
         cell_size=asked.cell_size,
         n_cells=asked.cells,

@@ -12,6 +12,8 @@ import struct
 import tokenize
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ from pushwise.shape.cloud_limits import check_count
 from pushwise.shape.pcd import parse_pcd
 from pushwise.typing import Array, Integers
 
-__all__ = ["IMAGES", "LARGEST_SHAPE", "CloudOrMesh", "read_image", "read_shape"]
+__all__ = ["IMAGES", "LARGEST_SHAPE", "CloudOrMesh", "naming", "read_image", "read_shape"]
 
 IMAGES = (".png", ".pgm", ".tif", ".tiff")
 _MESHES = (".ply", ".obj", ".stl")
@@ -59,23 +61,37 @@ class CloudOrMesh(NamedTuple):
     """Triangles of point indices, shape (f, 3); None for a cloud."""
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the name of a file before what is wrong with its content."""
+    try:
+        yield
+    except PushwiseError as error:
+        raise PushwiseError(f"{path.name}: {error}") from None
+
+
 def read_shape(path: Path) -> CloudOrMesh:
     """Read a cloud or a mesh: PLY, PCD, XYZ, CSV, NPY, NPZ, OBJ or STL, by the file's suffix."""
     kind = path.suffix.lower()
     every = (*_MESHES, ".pcd", *_TABLES, *_ARRAYS)
+    if path.is_dir():
+        raise PushwiseError(f"cannot read {path}: it is a folder; give a file name.")
     if kind not in every:
         known = ", ".join(ending[1:] for ending in every)
-        raise PushwiseError(f"{path.name}: cannot read {kind!r} files; valid suffixes are {known}.")
+        images = ", ".join(ending[1:] for ending in IMAGES)
+        raise PushwiseError(
+            f"{path.name}: cannot read {kind!r} files; valid suffixes are {known}, and of depth "
+            f"images {images}."
+        )
     text = read_text(path) if kind in _TABLES else ""
     data = b"" if kind in _TABLES else read_bytes(path, LARGEST_SHAPE)
     try:
-        if kind in _MESHES:
-            return _mesh(data, kind[1:])
-        if kind == ".pcd":
-            return CloudOrMesh(parse_pcd(data))
-        return CloudOrMesh(_table(text) if kind in _TABLES else _array(data))
-    except PushwiseError as error:
-        raise PushwiseError(f"{path.name}: {error}") from None
+        with naming(path):
+            if kind in _MESHES:
+                return _mesh(data, kind[1:])
+            if kind == ".pcd":
+                return CloudOrMesh(parse_pcd(data))
+            return CloudOrMesh(_table(text) if kind in _TABLES else _array(data))
     except MemoryError:
         raise PushwiseError(f"{path.name}: the file does not fit in memory.") from None
 

@@ -92,7 +92,7 @@ def finite_points(points: ArrayLike) -> tuple[Array, Flags]:
     if (high - low).max() > _WIDEST:
         raise PushwiseError(
             f"points must be in metres; they span {(high - low).max():.3g}: "
-            "multiply millimetres by 0.001."
+            "multiply millimetres by 0.001 (pushwise scan --scale 0.001)."
         )
     return cloud, finite
 

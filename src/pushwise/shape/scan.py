@@ -10,7 +10,7 @@ import numpy as np
 
 from pushwise.checks import positive_number
 from pushwise.errors import PushwiseError, PushwiseWarning
-from pushwise.shape.files import IMAGES, read_image, read_shape
+from pushwise.shape.files import IMAGES, naming, read_image, read_shape
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
 from pushwise.shape.scan_options import ScanOptions
@@ -189,15 +189,19 @@ def scan_file(
         depth = read_image(path)
         chosen = None if mask is None else read_image(mask)
         unit = DEPTH_SCALE if scale is None else scale
-        scan = Scan.from_depth(depth, intrinsics, mask=chosen, scale=unit, options=options)
+        with naming(path):
+            scan = Scan.from_depth(depth, intrinsics, mask=chosen, scale=unit, options=options)
         return _plausible(path, scan), depth_points(depth, intrinsics, mask=chosen, scale=unit)[0]
     if intrinsics is not None or mask is not None:
         raise PushwiseError(f"intrinsics and mask are for depth images; {path.name} is not one.")
     content = read_shape(path)
     points = content.points * positive_number("scale", 1.0 if scale is None else scale)
-    if content.faces is None:
-        return _plausible(path, Scan.from_points(points, options)), points
-    return _plausible(path, Scan.from_mesh(points, content.faces, options)), points
+    with naming(path):
+        if content.faces is None:
+            scan = Scan.from_points(points, options)
+        else:
+            scan = Scan.from_mesh(points, content.faces, options)
+    return _plausible(path, scan), points
 
 
 def _plausible(path: Path, scan: Scan) -> Scan:
@@ -205,7 +209,7 @@ def _plausible(path: Path, scan: Scan) -> Scan:
     size = float(np.ptp(scan.grid.outline, axis=0).max())
     if not _SIZES[0] < size < _SIZES[1]:
         raise PushwiseError(
-            f"{path.name}: the object is {size:.3g} m large; check the scale, in metres per unit "
-            "of the file."
+            f"{path.name}: the object is {size:.3g} m across; give the scale in metres per unit of "
+            "the file, such as 0.001 for millimetres."
         )
     return scan

@@ -10,7 +10,7 @@ import numpy as np
 from pushwise.checks import counted, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
-from pushwise.shape.files import IMAGES, read_image, read_shape
+from pushwise.shape.files import IMAGES, naming, read_image, read_shape
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.plane import Plane
 from pushwise.shape.scan_options import ScanOptions
@@ -110,9 +110,11 @@ class Scene:
         """Return one of the objects, after checking its number."""
         at = non_negative_integer("object", number)
         if at >= len(self.objects):
+            count = len(self.objects)
+            right = "0" if count == 1 else f"0 to {count - 1}"
             raise PushwiseError(
-                f"object must be one of the scene's {len(self.objects)}, 0 to "
-                f"{len(self.objects) - 1}; got {at}."
+                f"object must be {right}: the scene has {counted(count, 'object', 'objects')}; "
+                f"got {at}."
             )
         return self.objects[at]
 
@@ -211,4 +213,5 @@ def scan_scene(
         if content.faces is not None:
             raise PushwiseError(f"{path.name} is a mesh of one object; a scene needs a cloud.")
         points = content.points * positive_number("scale", 1.0 if scale is None else scale)
-    return Scene.from_points(points, options), points
+    with naming(path):
+        return Scene.from_points(points, options), points

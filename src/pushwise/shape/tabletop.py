@@ -70,7 +70,8 @@ def find_tabletop(
         noise = -1.4826 * float(np.median(below)) if len(below) > 0.05 * len(cloud) else 0.0
         surface = _seen_from(table, noise, cloud, chosen, min_height)
         if surface is None or not surface.blobs:
-            raise PushwiseError(f"nothing in the cloud rises above the given table{_why(surface)}.")
+            why = _why(surface, min_height)
+            raise PushwiseError(f"nothing in the cloud rises above the given table{why}.")
         return surface
     found = find_table(cloud if chosen is None or chosen.all() else cloud[~chosen])
     if found is not None:
@@ -81,9 +82,9 @@ def find_tabletop(
                 return surface
         elif (np.abs(found.plane.heights(cloud)) < 0.02).mean() > 0.5:
             raise PushwiseError(
-                f"all points lie on one plane, and nothing rises above it{_why(surface)}; if they "
-                "are the top of a flat object, give the table's plane, such as "
-                "table=(0, 0, 1, 0) for z = 0."
+                "most points lie on one plane, and nothing rises above it"
+                f"{_why(surface, min_height)}; if they are the top of a flat object, give the "
+                "table's plane, such as (0, 0, 1, 0) for z = 0."
             )
     if np.median(cloud[:, 2]) > 0.0:
         # Without a table, the cloud is the object alone in a frame with z up from the table.
@@ -92,12 +93,14 @@ def find_tabletop(
             return surface
     raise PushwiseError(
         "found neither a table in the cloud nor an object above z = 0; "
-        "give the table's plane as table=(a, b, c, d), a x + b y + c z + d = 0."
+        "give the table's plane (a, b, c, d), a x + b y + c z + d = 0."
     )
 
 
-def _why(surface: Tabletop | None) -> str:
+def _why(surface: Tabletop | None, min_height: float | None) -> str:
     """Return what may hide an object on a table on which none was found."""
+    if min_height is not None:
+        return f" by {min_height:g} m, which min_height asks for; give less, in metres"
     if surface is None or not surface.uneven.wave:
         return ""
     return (
