@@ -90,8 +90,13 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
 @pytest.mark.parametrize(
     ("rows", "names", "sentence"),
     [
-        (GOOD, "push,t,x,y,theta", "line 1: the columns must be push, t, x.*got push, t, x, y,"),
-        (GOOD, f"{NAMES},fx", "line 1: the columns must be"),
+        (
+            GOOD,
+            "push,t,x,y,theta",
+            r"line 1: the columns must be .*\(missing: finger_x, finger_y\);",
+        ),
+        (GOOD, f"{NAMES},fx", r"line 1: the columns must be .* \(missing: fy\); pushwise convert"),
+        (GOOD, f"{NAMES},note,x", r"line 1: the columns must be .* \(unknown: note; twice: x\);"),
         ([GOOD[0], "0,1,0,0"], NAMES, "line 3: a row has 7 values; got 4"),
         ([GOOD[0], "0,1,100.5,0,0,0,0"], NAMES, "line 3: x must be in metres; 100.5 looks like mi"),
         (["0,0,0,0,0,-100,0", GOOD[1]], NAMES, "line 2: finger_x must be in metres; -100 looks"),
@@ -128,7 +133,7 @@ GOOD = ("0,0,0,0,0,-0.1,0", "0,1,0.1,0,0,0,0")
             NAMES,
             "line 5: the finger is back after it was raised in line 4; give the rows from here on",
         ),
-        (GOOD, f"{NAMES},vx,vy", "line 1: the columns must be .*, omega; got"),
+        (GOOD, f"{NAMES},vx,vy", "line 1: the columns must be .*, omega; got .*(missing: omega)"),
         (
             [f"{GOOD[0]},0.1,,0", f"{GOOD[1]},,,"],
             f"{NAMES},vx,vy,omega",

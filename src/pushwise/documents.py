@@ -135,6 +135,8 @@ def read_json(path: Path) -> Any:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except RecursionError:
         raise PushwiseError(f"{path}: not a JSON file of ours (nested too deeply).") from None
+    except UnicodeDecodeError:
+        raise PushwiseError(f"{path}: not a JSON file (it is not text in UTF-8).") from None
     except ValueError as error:
         raise PushwiseError(f"{path}: not a JSON file ({reason(error)}).") from None
 

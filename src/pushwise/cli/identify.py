@@ -165,9 +165,17 @@ def identify(asked: IdentifyCommand) -> None:
             f"--method {method} cannot take --finger-height; those that simulate, like refine, can."
         )
     first, *others = asked.files
-    given = None if first.suffix == ".csv" else load_grid(first)
+    if (kind := first.suffix.lower()) not in (".json", ".csv"):
+        raise PushwiseError(
+            f"{first} is neither the JSON file of a grid nor a CSV log; turn a cloud or a mesh "
+            f"into a grid with pushwise scan {first} -o grid.json."
+        )
+    given = load_grid(first) if kind == ".json" else None
     if given is not None and not others:
         raise PushwiseError(f"give a log of pushes after {first}.")
+    for file in others:
+        if file.suffix.lower() == ".json":
+            raise PushwiseError(f"{file} is not a CSV log; give the grid first, then the logs.")
     log = load_logs(asked.files if given is None else others, given)
     assert log.grid is not None
     cells = log.grid

@@ -245,6 +245,10 @@ def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
             "use logs made with one finger."
         )
     records = tuple(record for log in logs for record in log)
+    if not records:
+        raise PushwiseError(
+            f"{', '.join(map(str, paths))}: there are no pushes to learn from; give at least one."
+        )
     return PushLog(records, grid, next(iter(radii), None))
 
 

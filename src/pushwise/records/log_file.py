@@ -38,7 +38,7 @@ _VALUES = (*COLUMNS[1:], *FORCES, *TWIST, *LIFT)
 _MAY_BE_EMPTY = ("finger_x", "finger_y", *TWIST)
 
 # No push on a table exceeds these, but one written in millimetres or degrees does.
-_FAR = 5.0, "metres", "millimetres"
+_FAR = 5.0, "metres", "millimetres or centimetres"
 _FAST = 5.0  # m/s
 _SPEED = _FAST, "metres per second", "millimetres per second"
 _UNITS = {
@@ -49,6 +49,7 @@ _UNITS = {
     "omega": (100.0, "radians per second", "degrees per second"),
 }
 _ANY = math.inf, "", ""
+_CONVERT = "pushwise convert reads other columns and units"
 
 SLOW = 1e-3
 """A finger slower than this [m/s] is at rest, or its times are in milliseconds."""
@@ -122,7 +123,8 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
             1,
             f"the columns must be {', '.join(COLUMNS)} and, if measured, fx, fy and z, tilt and, "
             "if an object starts in motion, vx, vy, omega; "
-            f"got {', '.join(names)[:200] or 'nothing'}",
+            f"got {', '.join(names)[:200] or 'nothing'}{_faults(names, [*COLUMNS, *more])}; "
+            f"{_CONVERT}",
         )
     rows = []
     for line, cells in table:
@@ -146,6 +148,16 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
     return rows
 
 
+def _faults(names: list[str], wanted: list[str]) -> str:
+    """Return in brackets which of the columns are missing, unknown or there twice."""
+    missing = [name for name in wanted if name not in names]
+    unknown = [name for name in dict.fromkeys(names) if name not in wanted]
+    twice = [name for name in wanted if names.count(name) > 1]
+    faults = (("missing", missing), ("unknown", unknown), ("twice", twice))
+    said = "; ".join(f"{what}: {', '.join(which)[:80]}" for what, which in faults if which)
+    return f" ({said})"
+
+
 def _number(path: Path, line: int, name: str, text: str) -> float:
     """Return a cell as a number, after checking that its size fits its unit; NaN if left empty."""
     if not text and name in _MAY_BE_EMPTY:
@@ -158,7 +170,9 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
         raise _refused(path, line, f"{name} must be a finite number; got {text!r:.40}")
     limit, unit, other = _UNITS.get(name, _ANY)
     if abs(value) > limit:
-        raise _refused(path, line, f"{name} must be in {unit}; {text:.40} looks like {other}")
+        raise _refused(
+            path, line, f"{name} must be in {unit}; {text:.40} looks like {other}; {_CONVERT}"
+        )
     return value
 
 
