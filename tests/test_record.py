@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import trimesh
 
 import pushwise as pw
 from command import pushwise
@@ -126,6 +127,31 @@ def test_every_world_records(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stdout) == (0, f"{path}: 1 push of the hammer\n")
         assert len(pw.PushLog.load(path)) == 1
+
+
+def test_a_shape_of_your_own_is_pushed(tmp_path: Path) -> None:
+    """Take a mesh, a grid or a model, draw masses by the seed, and notice another file."""
+    mesh, path = tmp_path / "plate.stl", tmp_path / "log.csv"
+    trimesh.creation.box((0.12, 0.05, 0.02)).export(mesh)
+    ideal = ("record", "--world", "ideal", "--pushes", 1)
+    done = pushwise(*ideal, "--object", mesh, "-o", path)
+    assert (done.code, done.out, done.err) == (0, f"{path}: 1 push of the plate\n", "")
+    log = pw.PushLog.load(path)
+    assert log.grid is not None and np.ptp(log.grid.outline[:, 0]) == pytest.approx(0.12, abs=1e-3)
+    grid, model = tmp_path / "plate.json", tmp_path / "model.json"
+    pw.save(log.grid, grid)
+    n = log.grid.n_cells
+    pw.save(pw.ObjectModel(log.grid, np.full(n, 0.3 / n), 0.4), model)
+    ends = []
+    for file in (grid, model):
+        assert pushwise(*ideal, "--object", file, "-o", f"{file}.csv").code == 0
+        ends.append(pw.PushLog.load(f"{file}.csv")[0].pose[-1])
+    assert np.abs(ends[0] - ends[1]).max() > 1e-3
+    mesh.write_bytes(mesh.read_bytes() + b" ")
+    done = pushwise(*ideal, "--object", mesh, "-o", path)
+    assert done.code == 1 and "holds another log" in done.err
+    done = pushwise(*ideal, "--object", "plat", "-o", tmp_path / "none.csv")
+    assert done.code == 1 and "plat is neither a file nor an object; the objects are" in done.err
 
 
 def test_the_referee_throws_curves_and_speeds_up() -> None:

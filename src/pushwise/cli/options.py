@@ -32,6 +32,7 @@ __all__ = [
     "WorldName",
     "WorldOption",
     "check_outputs",
+    "checksum",
     "flag",
     "output_option",
     "reports_compiling",
@@ -168,3 +169,16 @@ def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool)
             raise PushwiseError(
                 f"{plot} cannot be written: a picture's name must end in .{', .'.join(endings)}."
             )
+
+
+def checksum(what: str) -> dict[str, str]:
+    """Return what identifies the content of an object's file; nothing for an object with a name."""
+    from hashlib import sha256
+
+    from pushwise import objects
+    from pushwise.documents import read_bytes
+    from pushwise.shape.files import LARGEST_SHAPE
+
+    if what in (*objects.names, *objects.shapes):
+        return {}
+    return {"sha256": sha256(read_bytes(Path(what), LARGEST_SHAPE)).hexdigest()}

@@ -15,6 +15,7 @@ from pushwise.cli.options import (
     Seed,
     WorldName,
     WorldOption,
+    checksum,
     output_option,
     reports_compiling,
     takes_options,
@@ -29,7 +30,14 @@ class RecordCommand:
     """What the command line accepts."""
 
     output: Annotated[Path, output_option("CSV file to write; a JSON header goes next to it.")]
-    thing: Annotated[str, typer.Option("--object", help=f"Object to push: {OBJECTS}.")]
+    thing: Annotated[
+        str,
+        typer.Option(
+            "--object",
+            metavar="OBJECT|FILE",
+            help=f"Object to push: {OBJECTS}; or a scan, grid, model, cloud or mesh of your own.",
+        ),
+    ]
     world: WorldOption = WorldName.MUJOCO
     pushes: Annotated[int, typer.Option(help="Number of pushes in the log.")] = 10
     seed: Seed = 0
@@ -39,36 +47,41 @@ class RecordCommand:
 @takes_options
 @reports_compiling
 def record(asked: RecordCommand) -> None:
-    """Push an object at random, keeping it on the table, and log what happens.
+    """Push an object at random in simulation, keeping it on the table, and log what happens.
 
-    A log that was cut short is continued; a file that holds anything else is left alone.
+    A model has its own mass and friction distribution; a shape of your own gets a random one. A log
+    that was cut short is continued; a file that holds anything else is left alone.
 
     Example: pushwise record --world mujoco --object hammer --pushes 10 --seed 1 -o log.csv
     """
+    import numpy as np
+
     from pushwise import objects, worlds
-    from pushwise.checks import counted
+    from pushwise.checks import counted, non_negative_integer
     from pushwise.show.status_line import PushBar
     from pushwise.sliding.record_pushes import RecordOptions
     from pushwise.sliding.record_pushes import record as record_pushes
-    from pushwise.worlds.random_scene import WORLDS
+    from pushwise.worlds.random_scene import WORLDS, hidden_object
 
     keeps(f"the pushes so far are in {asked.output}: run the same command again to continue.")
-    drawn = objects.load(asked.thing)
+    rng = np.random.default_rng(non_negative_integer("seed", asked.seed))
+    known = asked.thing in (*objects.names, *objects.shapes)
+    drawn = objects.load(asked.thing) if known else hidden_object(asked.thing, rng)
     place = getattr(worlds, WORLDS[asked.world])(drawn)
-    with PushBar(f"Pushing the {asked.thing}", asked.pushes) as bar:
+    name = asked.thing if known else Path(asked.thing).stem
+    about = {"world": asked.world.value, "object": asked.thing, **checksum(asked.thing)}
+    with PushBar(f"Pushing the {name}", asked.pushes) as bar:
         log = record_pushes(
             place,
             asked.output,
             grid=drawn.grid,
             pushes=asked.pushes,
             seed=asked.seed,
-            options=RecordOptions(
-                noise=place.noise, provenance={"world": asked.world.value, "object": asked.thing}
-            ),
+            options=RecordOptions(noise=place.noise, provenance=about),
             progress=bar.update,
         )
     if asked.json:
         facts = {"log": str(asked.output), "world": asked.world.value, "object": asked.thing}
         typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
     else:
-        typer.echo(f"{asked.output}: {counted(len(log), 'push', 'pushes')} of the {asked.thing}")
+        typer.echo(f"{asked.output}: {counted(len(log), 'push', 'pushes')} of the {name}")

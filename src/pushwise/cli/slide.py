@@ -6,7 +6,6 @@ import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,6 +17,7 @@ from pushwise.cli.options import (
     Json,
     WorldName,
     WorldOption,
+    checksum,
     flag,
     output_option,
     reports_compiling,
@@ -84,7 +84,8 @@ class SlideCommand:
     grasp_at: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            metavar="X Y", help="Point of the object, in metres, that must be beyond the edge."
+            metavar="X Y",
+            help="Point of the object, in metres in the grid frame, that must be beyond the edge.",
         ),
     ] = None
     prefer: Annotated[
@@ -158,7 +159,7 @@ def slide(asked: SlideCommand) -> None:
     table = table_of(asked.table)
     place = random_world(what, table, world=world, seed=asked.seed, number=asked.number)
     others = place if isinstance(place, MuJoCo) and asked.number is not None else None
-    about = {"object": what, "world": world, **_content(what)}
+    about = {"object": what, "world": world, **checksum(what)}
     if asked.number is not None:
         about["number"] = str(asked.number)
     options = asked.options(() if others is None else others.obstacles)
@@ -219,17 +220,6 @@ def _one_thread() -> AbstractContextManager[object]:
         return nullcontext()
     limited: AbstractContextManager[object] = threadpool_limits(limits=1)
     return limited
-
-
-def _content(what: str) -> dict[str, str]:
-    """Return the checksum that identifies a file; nothing for one of the nine objects."""
-    from pushwise import objects
-    from pushwise.documents import LARGEST_JSON, read_bytes
-
-    if what in (*objects.names, *objects.shapes):
-        return {}
-    content = read_bytes(Path(what), LARGEST_JSON)
-    return {"sha256": sha256(content).hexdigest()}
 
 
 def _write_rest(outcome: Outcome, folder: Path, name: str, truth: ObjectModel) -> None:

@@ -12,7 +12,7 @@ from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed
 from pushwise.object_files import read_object
 from pushwise.objects.thing import Thing
-from pushwise.physics.model import ObjectModel, Table
+from pushwise.physics.model import ObjectModel, Table, grid_of
 from pushwise.records.record import Noise
 from pushwise.shape.files import IMAGES
 from pushwise.shape.grid import CellGrid
@@ -24,7 +24,7 @@ from pushwise.worlds.mujoco import MuJoCo
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.world import Sensing
 
-__all__ = ["CAMERA", "WORLDS", "random_pose", "random_world", "scene_world"]
+__all__ = ["CAMERA", "WORLDS", "hidden_object", "random_pose", "random_world", "scene_world"]
 
 WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 """The worlds an object can be put in, and their classes."""
@@ -63,14 +63,14 @@ def random_world(
         if number is None:
             raise PushwiseError(
                 f"{what} holds a scene of {counted(len(scene.objects), 'object', 'objects')}; say "
-                "which one is to be moved with --object."
+                "which one is to be moved with --object, counting from 0."
             )
         if world != "mujoco":
             raise PushwiseError(f"a scene needs the world mujoco; got {world}.")
         return scene_world(scene, number, table, seed=seed)
     if number is not None:
         raise PushwiseError(f"--object is for scenes, and {what} is not one.")
-    thing = _hidden(what, rng)
+    thing = hidden_object(what, rng)
     outline = thing.outline if isinstance(thing, Thing) else thing.grid.outline
     made: SimulatedWorld = getattr(worlds, WORLDS[world])(
         thing, table, seed=seed, pose=random_pose(rng, outline, table), sensing=CAMERA
@@ -121,8 +121,14 @@ def scene_world(scene: Scene, number: int, table: Table, *, seed: int = 0) -> Mu
     )
 
 
-def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
-    """Return the object with its hidden mass and friction."""
+def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
+    """Return an object with its hidden mass and friction.
+
+    Args:
+        what: As of `random_world`, but for a scene.
+        rng: Source of randomness.
+
+    """
     if what in _NAMED:
         return objects.load(what).sample(rng)
     path = Path(what)
@@ -139,8 +145,10 @@ def _hidden(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
     known = read_object(path)
     if isinstance(known, ObjectModel):
         return known
-    assert not isinstance(known, Scene)
-    return _uneven(known if isinstance(known, CellGrid) else known.grid, rng)
+    try:
+        return _uneven(grid_of(known), rng)
+    except PushwiseError as error:
+        raise PushwiseError(f"{what}: {error}") from None
 
 
 def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
