@@ -99,6 +99,13 @@ def test_a_goal_that_is_taken_is_passed_over(model: Path, tmp_path: Path) -> Non
     assert min(apart[1:]) < 1e-9
 
 
+def test_an_object_at_its_goal_needs_no_push(model: Path, tmp_path: Path) -> None:
+    """Say so instead of printing an empty table."""
+    done = pushwise("plan", model, "--goal", 0, 0, 0.01, "-o", tmp_path / "plan.json")
+    assert done.code == 0 and "no push is needed: the object is " in done.out
+    assert len(done.out.splitlines()) == 1
+
+
 def test_the_seed_decides_the_goal(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +131,8 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
         ((model, "--goal", 0, 0, 0, "--obstacles", model), "must hold a list of polygons"),
         ((model, "--goal", 0, 0, 0, "--table", "1x-1"), "depth must be greater than zero"),
         ((model, "--goal", 0, 0, 0, "--table", "round.json"), "cannot read round.json"),
+        ((model, "--goal", 0, 0, 0, "--table", "1"), "WIDTHxDEPTH in metres, such as 1.0x0.7, or"),
+        ((model, "--edge", "--overhang", 1), "in no pose does the object, 352 x "),
     ):
         done = pushwise("plan", *words, "-o", out)
         assert done.code == 1

@@ -145,12 +145,18 @@ def plan(asked: PlanCommand) -> None:
         from pushwise.show.figures import plot_plan
 
         plot_plan(made, belief.model.grid, top, asked.plot, obstacles=blocks)
-    typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}) if asked.json else made.table())
-    if not asked.json:
-        x, y, theta = goal
-        typer.echo(
-            f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}; "
-            f"{counted(len(made.pushes), 'push', 'pushes')} planned, "
-            f"ending {1e3 * made.error:.1f} mm from the goal "
-            f"({made.simulations} simulations, {made.seconds:.2f} s)"
-        )
+    if asked.json:
+        typer.echo(dumps({**loads(made.to_json()), "edge": at_edge}))
+        return
+    x, y, theta = goal
+    reached = f"goal ({x:.3f} m, {y:.3f} m, {theta:.3f} rad){said}"
+    if not made.pushes:
+        away = f"{1e3 * made.error:.1f} mm from it (tolerance {1e3 * asked.tolerance:g} mm)"
+        typer.echo(f"{reached}; no push is needed: the object is {away}")
+        return
+    typer.echo(made.table())
+    typer.echo(
+        f"{reached}; {counted(len(made.pushes), 'push', 'pushes')} planned, "
+        f"ending {1e3 * made.error:.1f} mm from the goal "
+        f"({made.simulations} simulations, {made.seconds:.2f} s)"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pushwise.checks import counted
 from pushwise.cli.polygon_files import load_polygons, table_of
 from pushwise.errors import PushwiseError
 from pushwise.identification.belief import Belief
@@ -50,8 +51,9 @@ def planning_inputs(asked: PlanCommand) -> PlanningInputs:
         raise PushwiseError(f"{asked.model} and {asked.scene} are both scenes; give a model first.")
     around = scene or _scene_of(asked)
     if asked.number is None:
+        objects = counted(len(around.objects), "object", "objects")
         raise PushwiseError(
-            f"the scene has {len(around.objects)} objects; say which is to be moved with --object."
+            f"the scene has {objects}; say which is to be moved with --object, counting from 0."
         )
     moved = around.chosen(asked.number)
     if scene is None:

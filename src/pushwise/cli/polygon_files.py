@@ -37,12 +37,17 @@ def table_of(words: str) -> Table:
             a polygon, [[x, y], ...] [m].
 
     """
-    if size := re.fullmatch(r"([0-9.eE+-]+)x([0-9.eE+-]+)", words):
+    if size := re.fullmatch(r"([0-9.eE+-]+)[xX]([0-9.eE+-]+)", words):
         try:
             width, depth = map(float, size.groups())
         except ValueError:
             raise PushwiseError(f"table must be WIDTHxDEPTH in metres; got {words!r}.") from None
         return Table.rectangle(width, depth)
+    if not Path(words).exists() and not words.lower().endswith(".json"):
+        raise PushwiseError(
+            "table must be WIDTHxDEPTH in metres, such as 1.0x0.7, or a JSON file with the corners "
+            f"of a polygon; got {words!r}."
+        )
     return Table(simple_polygon(f"{words}: table", _list(words, "the corners of a polygon")))
 
 

@@ -21,7 +21,15 @@ from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.planning.stability import Balance
 from pushwise.typing import Array
 
-__all__ = ["Goal", "GoalSpace", "Prefer", "choose_goal", "first_reachable"]
+__all__ = [
+    "Goal",
+    "GoalSpace",
+    "Prefer",
+    "choose_goal",
+    "first_reachable",
+    "overhanging_poses",
+    "point_to_grasp",
+]
 
 T = TypeVar("T")
 Prefer = Literal["safety", "overhang"]
@@ -103,15 +111,12 @@ def choose_goal(
     limit = options.max_fall_probability
     balance = Balance(belief, table, seed=options.seed)
     outline = balance.model.grid.outline
-    at = None if grasp_at is None else _point_of(outline, grasp_at)
+    at = None if grasp_at is None else point_to_grasp(outline, grasp_at)
     wanted = Wanted(overhang, at, deep=prefer == "overhang")
-    found = candidates(outline, table.polygon, wanted, space.region)
-    narrow = [one for one in found if one.part.width <= grasp_width]
+    narrow = overhanging_poses(outline, table, wanted, grasp_width, space.region)
     resting = _stable(balance, narrow, limit, most=_ENOUGH if wanted.deep else None)
     if not resting:
-        raise PushwiseError(
-            _why_none(balance, wanted, grasp_width, limit, space.region, found, narrow)
-        )
+        raise PushwiseError(_why_none(balance, wanted, grasp_width, limit, space.region, narrow))
     goals = resting
     if len(space.obstacles):
         free = FreeSpace(balance, space.obstacles, max_fall_probability=limit)
@@ -201,7 +206,7 @@ def _deepest(balance: Balance, found: Sequence[EdgePose], limit: float, most: in
     return goals
 
 
-def _point_of(outline: Array, grasp_at: ArrayLike) -> Array:
+def point_to_grasp(outline: Array, grasp_at: ArrayLike) -> Array:
     """Return the point (2,) to be grasped; refuse one that is not within the object."""
     at = finite_array("grasp_at", grasp_at, (2,))
     if not contains(outline, at[None])[0]:
@@ -212,28 +217,62 @@ def _point_of(outline: Array, grasp_at: ArrayLike) -> Array:
     return at
 
 
+def overhanging_poses(
+    outline: Array,
+    table: Table,
+    wanted: Wanted,
+    grasp_width: float,
+    region: int | ArrayLike | None = None,
+) -> list[EdgePose]:
+    """Return poses with a part beyond an edge that a hand can grasp, whether or not they rest.
+
+    Args:
+        outline: The object's outline [m], shape (k, 2).
+        table: The table.
+        wanted: The part.
+        grasp_width: How wide it may be along the edge [m].
+        region: Where poses may be, as of `GoalSpace`.
+
+    Raises:
+        PushwiseError: There is none; the message says what is too large.
+
+    """
+    found = candidates(outline, table.polygon, wanted, region)
+    narrow = [one for one in found if one.part.width <= grasp_width]
+    if narrow:
+        return narrow
+    if found:
+        least = min(one.part.width for one in found)
+        raise PushwiseError(
+            f"{_none(wanted)}: the narrowest part that deep is {least * 1e3:.0f} mm wide, the "
+            f"grasp {grasp_width * 1e3:.0f} mm; use a wider gripper or less overhang."
+        )
+    where = "" if region is None else " of the region"
+    length, width = 1e3 * np.ptp(outline, axis=0)
+    raise PushwiseError(
+        f"{_none(wanted)}: in no pose{where} does the object, {length:.0f} x {width:.0f} mm, "
+        "extend that far beyond an edge of the table; ask for less overhang."
+    )
+
+
+def _none(wanted: Wanted) -> str:
+    """Return the beginning of a sentence on why there is no goal."""
+    none = f"there is no goal with {wanted.overhang * 1e3:.0f} mm overhang"
+    if wanted.at is None:
+        return none
+    return f"{none} of the part at ({1e3 * wanted.at[0]:.0f}, {1e3 * wanted.at[1]:.0f}) mm"
+
+
 def _why_none(
     balance: Balance,
     wanted: Wanted,
     grasp_width: float,
     limit: float,
     region: int | ArrayLike | None,
-    found: Sequence[EdgePose],
     narrow: Sequence[EdgePose],
 ) -> str:
-    """Return a sentence on why there is no goal, and what would help."""
-    none = f"there is no goal with {wanted.overhang * 1e3:.0f} mm overhang"
-    if wanted.at is not None:
-        none += f" of the part at ({1e3 * wanted.at[0]:.0f}, {1e3 * wanted.at[1]:.0f}) mm"
-    if not found:
-        return f"{none}: no pose of the region has a part that far beyond an edge of the table."
-    if not narrow:
-        least = min(one.part.width for one in found)
-        return (
-            f"{none}: the narrowest part that deep is {least * 1e3:.0f} mm wide, the grasp "
-            f"{grasp_width * 1e3:.0f} mm; use a wider gripper or less overhang."
-        )
-    none += f" and a fall probability of at most {limit:.3g}"
+    """Return a sentence on why no pose at the edge is a goal, and what would help."""
+    none = f"{_none(wanted)} and a fall probability of at most {limit:.3g}"
     outline, table = balance.model.grid.outline, balance.table.polygon
     for less in np.arange(0.9, 0.0, -0.1) * wanted.overhang:
         fewer = candidates(outline, table, Wanted(less, wanted.at, deep=False), region)

@@ -22,8 +22,8 @@ from pushwise.identification.identify import identify
 from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.next_push import next_push
 from pushwise.physics.push import Push
-from pushwise.planning.edge_poses import Wanted, candidates
-from pushwise.planning.goals import Goal
+from pushwise.planning.edge_poses import EdgePose, Wanted
+from pushwise.planning.goals import Goal, overhanging_poses
 from pushwise.planning.stability import Balance
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
@@ -75,6 +75,10 @@ def explore_until_safe(
 
     """
     seed = options.plan.seed
+    at = None if options.grasp_at is None else np.array(options.grasp_at)
+    wanted = Wanted(options.overhang, at, deep=False)
+    # Where no pose has the overhang, whatever the masses are, not a single push is made.
+    goals = overhanging_poses(scene.grid.outline, scene.table, wanted, options.grasp_width)
 
     def report(news: Progress) -> None:
         if progress is not None:
@@ -100,7 +104,7 @@ def explore_until_safe(
             if enough or goal.overhang >= _NEARLY * goal_of(_certain(belief), now).overhang:
                 return tuple(records)
         rng = np.random.default_rng([seed, len(records)])
-        record = _pushed(world, _ranked(belief, scene, records, options, rng))
+        record = _pushed(world, _ranked(belief, scene, records, goals, options, rng))
         if record.fell:
             raise SimulationError(
                 f"the object fell off the table during exploration, by push {len(records)}."
@@ -131,6 +135,7 @@ def _ranked(
     belief: Belief,
     scene: Unexplored,
     records: Sequence[PushRecord],
+    goals: Sequence[EdgePose],
     options: SlideOptions,
     rng: np.random.Generator,
 ) -> list[Push]:
@@ -143,7 +148,7 @@ def _ranked(
         models = belief.models(_MODELS, rng)
         pushes += draw_flicks(rng, models, now, scene.table, scene.finger, count=_CANDIDATES)
     safest = options.prefer == "safety"
-    poses = _goal_poses(belief, scene, options) if safest else np.zeros((0, 3))
+    poses = _goal_poses(belief, scene, goals) if safest else np.zeros((0, 3))
 
     def risk(after: Belief) -> float:
         balance = Balance(after, scene.table, samples=_SAMPLES, seed=options.plan.seed)
@@ -153,18 +158,9 @@ def _ranked(
     return [one.push for one in ranked] or pushes
 
 
-def _goal_poses(belief: Belief, scene: Unexplored, options: SlideOptions) -> Array:
+def _goal_poses(belief: Belief, scene: Unexplored, goals: Sequence[EdgePose]) -> Array:
     """Return poses (p, 3) with the required overhang, safest first by the most probable model."""
-    at = None if options.grasp_at is None else np.array(options.grasp_at)
-    wanted = Wanted(options.overhang, at, deep=False)
-    found = candidates(scene.grid.outline, scene.table.polygon, wanted, None)
-    narrow = [one.pose for one in found if one.part.width <= options.grasp_width]
-    if not narrow:
-        raise PushwiseError(
-            f"no pose has a part of at most {1e3 * options.grasp_width:.0f} mm width "
-            f"{1e3 * options.overhang:.0f} mm beyond an edge of the table."
-        )
-    poses = np.array(narrow)
+    poses = np.array([one.pose for one in goals])
     margins = Balance(Belief.certain(belief.model), scene.table).margins(poses)
     safest: Array = poses[np.argsort(-margins)[:_POSES]]
     return safest

@@ -24,6 +24,7 @@ from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
+from pushwise.planning.goals import point_to_grasp
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
@@ -145,6 +146,8 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
 
     seen, grid = do(Phase.LOOK, lambda: _look(world))
     done = replace(done, seen=seen, grid=grid)
+    if done.options.grasp_at is not None:
+        point_to_grasp(grid.outline, done.options.grasp_at)  # refused before the first push
     try:
         records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, choose, run))
     except WriteError:
