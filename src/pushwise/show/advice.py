@@ -18,7 +18,9 @@ _MORE_PUSHES = (
     "learn from more pushes, so that the model predicts better: --explore {more} makes {more} "
     "random ones"
 )
-_ANOTHER_START = "start somewhere else: --seed 1 draws another pose, and another mass and friction"
+_ANOTHER_START = (
+    "start somewhere else: --seed {seed} draws another pose, and another mass and friction"
+)
 _LARGER_TABLE = "give it more room: --table {table}"
 _LESS_OVERHANG = "let less of it overhang: --overhang {less:.3g}"
 _TRIES: dict[End, tuple[str, ...]] = {
@@ -94,6 +96,7 @@ def _words(outcome: Outcome) -> dict[str, object]:
         "risk": 0.1 * outcome.options.plan.max_fall_probability,
         "more_risk": min(5.0 * outcome.options.plan.max_fall_probability, 0.5),
         "wider": 1.5 * outcome.options.grasp_width,
+        "seed": outcome.options.plan.seed + 1,
     }
 
 
