@@ -250,8 +250,8 @@ def identify(asked: IdentifyCommand) -> None:
         )
         for one, other in pieces:
             typer.echo(
-                f"over {1e3 * one.length:.0f} mm of the finger's way in contact, {one.pieces} "
-                f"times, by {1e3 * one.position:.2f} mm and {degrees(one.angle):.2f} degrees "
+                f"over {1e3 * one.length:.0f} mm of the finger's path in contact, in {one.pieces} "
+                f"pieces: {1e3 * one.position:.2f} mm and {degrees(one.angle):.2f} degrees "
                 f"(uniform baseline: {1e3 * other.position:.2f} mm and "
                 f"{degrees(other.angle):.2f} degrees)"
             )
