@@ -140,7 +140,6 @@ def test_one_push_several_logs_and_another_method(
         (("grid.json", "one.csv", "--holdout", "0.5"), "none to"),
         (("grid.json", "log.csv", "--holdout", "1.5"), "holdout must be at least 0 and below 1"),
         (("mug.ply", "log.csv"), "into a grid with pushwise scan mug.ply -o grid.json"),
-        (("log.csv", "grid.json"), "grid.json is not a CSV log; give the grid first"),
         (("grid.json", "log.csv", "--method", "magic"), "method must be one of refine"),
         (("grid.json", "log.csv", "--budget", "0"), "budget must be greater than zero"),
         (("grid.json", "log.csv", "--finger-radius", "-1"), "radius must be greater than zero"),

@@ -117,7 +117,7 @@ def exchanged(record: pw.PushRecord) -> pw.PushRecord:
     return pw.PushRecord(pw.Push(record.t, record.pose[:, :2]), record.t, pose, noise=record.noise)
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", ("hammer", "clamp"))
 def test_exchanged_columns_of_object_and_finger_are_named(name: str, tmp_path: Path) -> None:
     """Say which columns are meant, in one line."""
     grid, records, finger = log(name)

@@ -147,7 +147,7 @@ def test_a_shape_of_your_own_is_pushed(tmp_path: Path) -> None:
         assert pushwise(*ideal, "--object", file, "-o", f"{file}.csv").code == 0
         ends.append(pw.PushLog.load(f"{file}.csv")[0].pose[-1])
     assert np.abs(ends[0] - ends[1]).max() > 1e-3
-    mesh.write_bytes(mesh.read_bytes() + b" ")
+    trimesh.creation.box((0.12, 0.05, 0.03)).export(mesh)
     done = pushwise(*ideal, "--object", mesh, "-o", path)
     assert done.code == 1 and "holds another log" in done.err
     done = pushwise(*ideal, "--object", "plat", "-o", tmp_path / "none.csv")

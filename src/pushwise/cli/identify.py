@@ -173,9 +173,6 @@ def identify(asked: IdentifyCommand) -> None:
     given = load_grid(first) if kind == ".json" else None
     if given is not None and not others:
         raise PushwiseError(f"give a log of pushes after {first}.")
-    for file in others:
-        if file.suffix.lower() == ".json":
-            raise PushwiseError(f"{file} is not a CSV log; give the grid first, then the logs.")
     log = load_logs(asked.files if given is None else others, given)
     assert log.grid is not None
     cells = log.grid
