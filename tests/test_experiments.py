@@ -92,7 +92,7 @@ def test_coverage(tmp_path: Path) -> None:
     assert all(row["flicks"] == 5 and row["lost"] == 0 for row in flicked)
     assert numbers(flicked, "slides").min() >= 3
     assert numbers(rows, "centre_chi2").max() < 14.0  # one of a thousand is above it
-    assert "| uneven | 2 slow, 5 flicks | stiff bed | 1 | 100.0% |" in table
+    assert "| uneven | 2 slow, 5 flicks | stiff bed | 1 | 100.0 % |" in table
     # What flicks show lets an object go farther over the edge than slow pushes alone.
     for world in ("own weight", "stiff bed"):
         slow, flicked = (where(rows, plan=plan, world=world) for plan in ("slow", "flicks"))

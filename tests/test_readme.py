@@ -9,7 +9,7 @@ from pages import follow, steps
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-ROW = re.compile(r"^\| (?!experiment|-)(.*) \| (.*) \| (.*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (?!experiment|-)(.*) \| (.*) \| ?(.*) \|$", re.MULTILINE)
 RESULT = re.compile(r"\]\((results/[^)]*)\)")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?: of \d+)?(?: %)?")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def _error_bars(rows: list[Row]) -> str:
             (
                 *case,
                 f"{len(mine)}",
-                f"{np.mean(numbers(mine, 'centre_chi2') < CHI2_95):.1%}",
+                _percent(np.mean(numbers(mine, "centre_chi2") < CHI2_95)),
                 f"{np.median(off):.1f} / {np.percentile(off, 90):.1f}",
                 f"{np.median(numbers(mine, 'centre_std_mm')):.1f}",
                 f"{mean(mine, 'error_mm'):.1f}" if len(numbers(mine, "error_mm")) else "-",
@@ -83,7 +84,9 @@ def _edge(rows: list[Row]) -> str:
         poses = DIRECTIONS * len(mine)
         fallen = numbers(mine, "fallen").sum()
         short = np.median(numbers(mine, "short_mm"))
-        lines.append((*case, f"{fallen:.0f} of {poses} ({fallen / poses:.1%})", f"{short:.1f}"))
+        lines.append(
+            (*case, f"{fallen:.0f} of {poses} ({_percent(fallen / poses)})", f"{short:.1f}")
+        )
     columns = ("friction", "pushes", "world", "true objects fall", "short of the limit [mm]")
     title = (
         f"Over the table's edge in {DIRECTIONS} directions, until the predicted probability of a "
@@ -103,8 +106,8 @@ def _total_mass(rows: list[Row]) -> str:
             (
                 *case[:2],
                 f"{len(off)} of {len(mine)}",
-                f"{np.mean(off < STD_95):.1%}" if len(off) else "-",
-                f"{np.median(claimed):.1%}" if len(off) else "-",
+                _percent(np.mean(off < STD_95)) if len(off) else "-",
+                _percent(np.median(claimed)) if len(off) else "-",
             )
         )
     columns = (
@@ -116,3 +119,8 @@ def _total_mass(rows: list[Row]) -> str:
     )
     title = "Total mass in MuJoCo, if the forces of all pushes are measured, with 0.05 N of noise."
     return f"{title}\n\n{markdown(columns, lines)}"
+
+
+def _percent(share: float | np.floating[Any]) -> str:
+    """Return a share in percent."""
+    return f"{100.0 * share:.1f} %"
