@@ -96,7 +96,12 @@ def test_a_column_of_pushes_divides_the_file(tmp_path: Path) -> None:
         (NAMES, "0,0,0,0,0,0", None, "at least two samples of the object"),
         (NAMES, "", None, "it has no rows"),
         (NAMES, '"' + "0" * 140_000, None, "line 2: not a row of a CSV .* look for a stray quote"),
-        (NAMES, "0,0,0,0,0,0", pw.CsvColumns(units={"x": "deg"}), "x must be m or .*; got 'deg'"),
+        (
+            NAMES,
+            "0,0,0,0,0,0",
+            pw.CsvColumns(units={"x": "deg"}),
+            "x must be m or cm or mm; got 'deg'",
+        ),
         (NAMES, "0,0,0,0,0,0", pw.CsvColumns({"X": "x"}), "must be one of push, t, x, .*; got 'X'"),
         (NAMES, "0,0,0,0,0,0", pw.BagTopics("/box"), "topics are options for ROS bags"),
         (NAMES, "0,800,0,0,0,0\n1,900,0,0,0,0", None, "900 looks like millimetres"),

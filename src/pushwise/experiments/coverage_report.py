@@ -69,8 +69,8 @@ def _error_bars(rows: list[Row]) -> str:
         "CPU time of an identification, median / longest [s]",
     )
     title = (
-        "Error bars in worlds that the method does not know. It is told where friction is even; "
-        "of uneven friction, which differs by up to a factor of 3, it is told nothing. Claimed: "
+        "Error bars in worlds that the method does not know. It knows where friction is even; "
+        "of uneven friction, which differs by up to a factor of 3, it knows nothing. Claimed: "
         "the root of the sum of both variances. The time is that of the longest identification "
         "of each truth."
     )

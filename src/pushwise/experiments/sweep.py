@@ -16,7 +16,7 @@ A sweep writes into its folder:
 
 - ``rows.csv``: the columns of the setting, then those of the row, in the order of the settings,
   regardless of the number and the order of the workers. Numbers are written in full precision.
-- ``times.csv``: the processor time of each task, which tells how long other sweeps will take.
+- ``times.csv``: the processor time of each task, which shows how long other sweeps will take.
 - ``rows.stream`` while the sweep runs: one line per finished task. A sweep that was killed resumes
   from it; an incomplete last line is dropped.
 - ``failures.jsonl``: settings whose task failed twice, with the traceback. Failures do not stop the

@@ -169,9 +169,8 @@ class FreeSpace:
         outline = balance.model.grid.outline
         self.rules = FreeSpaceRules(
             cells=balance.cells,
-            centres=possible_centres(
-                balance.centres
-            ),  # all of them: goals and the path have one rule
+            # All of them: goals and the path have one rule.
+            centres=possible_centres(balance.centres),
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),
