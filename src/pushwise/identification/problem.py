@@ -163,10 +163,7 @@ class Problem:
 
     @cached_property
     def walks(self) -> list[Walk]:
-        """How the error of the model grows in each window of each record that is used.
-
-        One that is left out counts nothing.
-        """
+        """How the error of the model grows in each window; a record left out counts nothing."""
         return [
             walk
             for i, (windows, free) in enumerate(zip(self.windows, self.order.free, strict=True))
@@ -186,10 +183,13 @@ class Problem:
             for r in self.records
         ]
 
+    @cached_property
+    def _reach(self) -> float:
+        return float(np.hypot(*self.grid.outline.T).max())
+
     def step_of(self, record: PushRecord) -> float:
         """Return the time step [s] by which a record, or a window of one, is simulated."""
-        reach = float(np.hypot(*self.grid.outline.T).max())
-        return step_of(record, self.finger, self.physics, reach)
+        return step_of(record, self.finger, self.physics, self._reach)
 
     def model(self, u: Array) -> ObjectModel:
         """Return the model at u (unknowns,), within the prior's bounds."""
