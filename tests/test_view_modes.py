@@ -1,10 +1,13 @@
 """What can be tried out in the viewer: the edge, pushes, and watching it learn."""
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +27,19 @@ from pushwise.show.viewer_panel import Standing, assign, standing
 from pushwise.show.viewer_reveal import reveal
 from pushwise.show.viewer_tipping import fall
 from pushwise.typing import Array
-from viewing import badge, drag, errors, go_to, grab, on_screen, open_page, press, reading, until
+from viewing import (
+    badge,
+    close_up,
+    drag,
+    errors,
+    go_to,
+    grab,
+    on_screen,
+    open_page,
+    press,
+    reading,
+    until,
+)
 
 WIDTHS = ((390, 844), (1200, 700))
 
@@ -70,9 +85,7 @@ def test_dragging_it_over_the_edge_makes_it_fall(view: View, page: Page) -> None
 
     until(put)
     page.wait_for("document.body.innerText.includes('Rests')")
-    press(page, "Close up")
-    assign(view.labels, False)  # which might be where the object is grabbed
-    time.sleep(1.5)  # the camera moves
+    close_up(view, page)
     grid = viewed.model.grid
     heavy = int(np.argmin(np.hypot(*(grid.centres - viewed.model.centre_of_mass).T)))
     x, y = placed(grid.centres[heavy][None], goal)[0]
@@ -121,8 +134,7 @@ def test_an_arrow_pushes_it(view: View, page: Page) -> None:
     go_to(view, page, PUSH)
     press(page, "Put it back")
     until(lambda: np.allclose(pose_of(view.scene.object.frame), view.viewed.pose))
-    press(page, "Close up")  # the last test may have left the camera elsewhere
-    time.sleep(1.5)
+    close_up(view, page)
     before, said = view.push.arrow, reading(page, "Moves")
     there = np.array(view.push.tip.position) + np.array([0.03, 0.04, 0.0])
 
@@ -177,6 +189,18 @@ def test_the_fall_risk_of_the_goal_is_that_of_the_run(view: View, finished_run: 
     assign(view.mode, EDGE)
     view.edge.put(np.array(outcome["goal"]))
     assert f">{probability(outcome['fall_probability'])}<" in view.edge.readings.content
+
+
+@pytest.mark.parametrize("theta", [4.7, -3.6, 0.123])
+def test_a_slider_that_repeats_the_angle_turns_nothing(view: View, theta: float) -> None:
+    """Keep the object where it was put, though the slider knows whole degrees within a turn."""
+    assign(view.mode, EDGE)
+    pose = np.array([0.05, 0.02, theta])
+    view.edge.put(pose)
+    repeated: Any = SimpleNamespace(client=view)
+    asyncio.run(view.edge._turned(repeated))
+    np.testing.assert_array_equal(view.edge.pose, pose)
+    assert abs(np.exp(1j * np.radians(view.edge.angle.value)) - np.exp(1j * theta)) < 0.01
 
 
 def test_pushes_start_on_the_outline(finished_run: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from browser import Page
 from pushwise.show.viewer import View
+from pushwise.show.viewer_panel import assign
 from pushwise.typing import Array
 
 PANEL = "[...document.querySelectorAll('input')].filter(e => e.getBoundingClientRect().width)"
@@ -120,6 +121,13 @@ def press(tab: Page, label: str) -> None:
     )
     tab.wait_for(f"{button} !== undefined")
     tab.evaluate(f"{button}.click()")
+
+
+def close_up(view: View, tab: Page) -> None:
+    """Look at the object from near, without labels, which might be where something is grabbed."""
+    assign(view.labels, False)
+    press(tab, "Close up")
+    time.sleep(1.5)  # the camera moves
 
 
 def reading(tab: Page, name: str) -> str:

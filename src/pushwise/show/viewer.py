@@ -72,14 +72,15 @@ class View:
 
     def show_belief(self, belief: Belief) -> None:
         """Colour the object by a belief, and show its centre of mass."""
-        self._shown = belief
         shown = quantities(belief)
-        name = self.colour.value if self.colour.value in shown else next(iter(shown))
-        self.scene.object.show_belief(belief, shown[name])
-        x, y = belief.centre_of_mass.tolist()
-        self._pin.position = (x, y, self.scene.object.top)
-        self._legend.content = legend(shown[name])
-        self.centre.content = note(_centre(belief))
+        with self.scene.changing:
+            self._shown = belief
+            name = self.colour.value if self.colour.value in shown else next(iter(shown))
+            self.scene.object.show_belief(belief, shown[name])
+            x, y = belief.centre_of_mass.tolist()
+            self._pin.position = (x, y, self.scene.object.top)
+            self._legend.content = legend(shown[name])
+            self.centre.content = note(_centre(belief))
 
     def _add_appearance(self) -> None:
         """Add the controls that all modes share."""
@@ -110,10 +111,11 @@ class View:
 
     def _changed(self) -> None:
         """Go to the chosen mode, with the object where it is."""
-        before, self._now = self._now, self._modes[self.mode.value]
-        pose = before.pose
-        before.leave()
-        self._now.enter(pose)
+        with self.scene.changing:
+            before, self._now = self._now, self._modes[self.mode.value]
+            pose = before.pose
+            before.leave()
+            self._now.enter(pose)
 
 
 def _centre(belief: Belief) -> str:

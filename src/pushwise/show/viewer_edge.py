@@ -48,7 +48,6 @@ class EdgeMode:
         """Add the controls."""
         self._scene, self._viewed = scene, viewed
         self._grip: _Grip | None = None
-        self._moving = threading.Lock()
         self._turn = 0  # counts falls and their ends: the thread of an earlier one ends
         self._resting = viewed.pose
         self.standing = Standing.RESTS
@@ -94,6 +93,10 @@ class EdgeMode:
 
     def put(self, pose: Array) -> None:
         """Put the object at a pose (3,); it falls if it does not rest there."""
+        with self._scene.changing:
+            self._put(pose)
+
+    def _put(self, pose: Array) -> None:
         viewed = self._viewed
         pose = np.append(np.clip(pose[:2], *self._bounds), pose[2])
         rests = viewed.balance.at(pose)
@@ -123,12 +126,10 @@ class EdgeMode:
             return
         self.fallen = False
         self._resting = pose
-        if round(np.degrees(pose[2])) != self.angle.value:
-            turned = (np.degrees(pose[2]) + 180.0) % 360.0 - 180.0
-            assign(self.angle, round(turned))
-        with self._moving:
-            self._turn += 1
-            self._scene.object.place(pose)
+        if self.angle.value != _degrees(pose):
+            assign(self.angle, _degrees(pose))
+        self._turn += 1
+        self._scene.object.place(pose)
         self._scene.show_support(rests.polygon, self.standing.colour)
         self._scene.object.colour_centre(self.standing.colour)
 
@@ -139,9 +140,9 @@ class EdgeMode:
 
     async def _turned(self, event: viser.GuiEvent[viser.GuiSliderHandle[int]]) -> None:
         """Rotate the object about its centre of mass; ignore what `put` itself assigned."""
-        theta = np.radians(self.angle.value)
-        if event.client is None or abs(theta - self._resting[2]) < 1e-9:
+        if event.client is None or self.angle.value == _degrees(self._resting):
             return
+        theta = np.radians(self.angle.value)
         x, y, before = self._resting.tolist()
         arm = self._viewed.model.centre_of_mass
         cos, sin = np.cos(theta) - np.cos(before), np.sin(theta) - np.sin(before)
@@ -173,10 +174,16 @@ class EdgeMode:
 
         def run() -> None:
             for position, wxyz in zip(film.position, film.wxyz, strict=True):
-                with self._moving:
+                with self._scene.changing:
                     if self._turn != turn:
                         return
                     self._scene.object.place_freely(tuple(position.tolist()), tuple(wxyz.tolist()))
                 time.sleep(FRAME)
 
         threading.Thread(target=run, daemon=True).start()
+
+
+def _degrees(pose: Array) -> int:
+    """Return by how much an object at a pose (3,) is turned, as the slider has it: -180 to 180."""
+    turned = float(np.degrees(pose[2]))
+    return round((turned + 180.0) % 360.0 - 180.0)

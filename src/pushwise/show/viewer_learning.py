@@ -45,7 +45,6 @@ class LearningMode:
         self._scene, self._viewed, self._show_belief = scene, viewed, show_belief
         self._turn = 0  # counts entries and exits: the thread of an earlier one ends
         self._asked = threading.Event()
-        self._showing = threading.Lock()
         self._found: dict[int, Belief | str] = {}
         self._revealed: dict[int, Revealed | None] = {}
         stayed = takewhile(lambda record: not record.fell, viewed.records)
@@ -84,7 +83,7 @@ class LearningMode:
     def leave(self) -> None:
         """End the mode."""
         self.folder.visible = False
-        with self._showing:
+        with self._scene.changing:
             self._turn += 1
             self._scene.object.hide_revealed()
             self._best.visible = False
@@ -126,7 +125,7 @@ class LearningMode:
 
     def _shown_again(self, turn: int) -> None:
         """Show what was found, unless the mode has ended meanwhile; there may be more to do."""
-        with self._showing:
+        with self._scene.changing:
             if self._turn != turn:
                 return
             self._show_now()
@@ -134,7 +133,7 @@ class LearningMode:
 
     def _show(self) -> None:
         """Show what is known after the chosen number of pushes; controls and thread both do."""
-        with self._showing:
+        with self._scene.changing:
             self._show_now()
 
     def _show_now(self) -> None:

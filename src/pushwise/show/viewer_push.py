@@ -37,6 +37,7 @@ class PushMode:
         self._outline = viewed.model.grid.outline
         self._uncertain = PoseUncertainty(viewed.belief, viewed.table, seed=viewed.options.seed)
         self._pushing = threading.Lock()
+        self._entered = False
         self._held = np.zeros(2)  # from the point that was grabbed to the middle of what it is on
         self._pose = viewed.pose
         self._predicted: tuple[Push, Trajectory] | None = None
@@ -82,7 +83,7 @@ class PushMode:
 
     def enter(self, pose: Array) -> None:
         """Begin with the object at a pose (3,)."""
-        self.folder.visible = True
+        self.folder.visible = self._entered = True
         self._scene.object.cells.on_click(self._clicked)
         self._scene.finger.on_drag("left")(self._finger_dragged)
         self.tip.on_drag("left")(self._tip_dragged)
@@ -90,7 +91,7 @@ class PushMode:
 
     def leave(self) -> None:
         """End the mode."""
-        self.folder.visible = False
+        self.folder.visible = self._entered = False
         self._scene.object.cells.remove_click_callback(self._clicked)
         self._scene.finger.remove_drag_callback(self._finger_dragged)
         self.tip.remove_drag_callback(self._tip_dragged)
@@ -105,16 +106,20 @@ class PushMode:
 
     def put(self, pose: Array, arrow: Arrow | None = None) -> None:
         """Put the object at a pose (3,), with another arrow or the same."""
-        if self._pushing.locked():
-            return
-        self._pose = pose
-        self._scene.object.place(pose)
-        self.set(arrow or self.arrow)
+        with self._scene.changing:
+            if self._pushing.locked() or not self._entered:
+                return
+            self._pose = pose
+            self._scene.object.place(pose)
+            self._set(arrow or self.arrow)
 
     def set(self, arrow: Arrow, *, dragging: bool = False) -> None:
         """Set the push, and show what the model predicts; while dragging, without how surely."""
-        if self._pushing.locked():
-            return
+        with self._scene.changing:
+            if not self._pushing.locked():
+                self._set(arrow, dragging=dragging)
+
+    def _set(self, arrow: Arrow, *, dragging: bool = False) -> None:
         self.arrow = arrow
         finger = self._viewed.finger
         push = arrow.push(self._outline, self._pose, finger.radius)
@@ -138,7 +143,10 @@ class PushMode:
         self.said.content = self._prediction(push, path, dragging) + readings(set_to)
 
     def push(self) -> None:
-        """Make the push: move the object as the model predicts; if it falls, put it back."""
+        """Make the push: move the object as the model predicts; if it falls, put it back.
+
+        Once the mode is left, the object is where it was left.
+        """
         if self._predicted is None or not self._pushing.acquire(blocking=False):
             return
         try:
@@ -146,8 +154,11 @@ class PushMode:
             self._shaft.visible = self.tip.visible = False
             self._scene.show_ghost(None)
             for t in np.append(np.arange(0.0, path.t[-1], FRAME), path.t[-1]):
-                self._scene.object.place(path.pose_at(t))
-                self._scene.show_finger(push.at(min(t, push.duration)))
+                with self._scene.changing:
+                    if not self._entered:
+                        return
+                    self._scene.object.place(path.pose_at(t))
+                    self._scene.show_finger(push.at(min(t, push.duration)))
                 time.sleep(FRAME)
             if path.tipped:
                 self._fall(path.pose[-1])
@@ -160,7 +171,10 @@ class PushMode:
         support = self._viewed.balance.at(pose).polygon
         film = fall(self._viewed.model, pose, support, frame=FRAME)
         for position, wxyz in zip(film.position, film.wxyz, strict=True):
-            self._scene.object.place_freely(tuple(position.tolist()), tuple(wxyz.tolist()))
+            with self._scene.changing:
+                if not self._entered:
+                    return
+                self._scene.object.place_freely(tuple(position.tolist()), tuple(wxyz.tolist()))
             time.sleep(FRAME)
 
     def _show_arrow(self, start: Array, end: Array) -> None:

@@ -133,6 +133,10 @@ class ReplayMode:
 
     def show(self) -> None:
         """Show the frame that the slider is at."""
+        with self._scene.changing:
+            self._show()
+
+    def _show(self) -> None:
         push, at = self._current()
         film = self.clips[push]
         seen = film.observed[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from enum import StrEnum
 
 import numpy as np
@@ -40,6 +41,12 @@ class ViewerScene:
     def __init__(self, server: viser.ViserServer, viewed: Viewed) -> None:
         """Add everything to the scene."""
         self._viewed, self._server = viewed, server
+        self.changing = threading.RLock()
+        """Held while what is shown changes.
+
+        Callbacks come in several threads. What two of them change at once would differ in the end
+        between here and the browser, where the last message counts.
+        """
         self._scene = server.scene
         self._scene.set_up_direction("+z")
         self._labels: list[viser.SceneNodeHandle] = []
