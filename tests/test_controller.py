@@ -4,10 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import pushwise as pw
 from push_shapes import shape
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, SimulationError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import outline_distance
 from pushwise.planning.free_space import FreeSpace
@@ -116,6 +117,40 @@ def test_the_time_limit_holds() -> None:
     assert done.end is End.OUT_OF_TIME
     assert done.seconds == pytest.approx(0.5)
     assert not done.reached
+
+
+class Refusing(pw.worlds.Ideal):
+    """Refuses to set the finger down a number of times, as over an object nearer than seen."""
+
+    refusals = 0
+    error: type[PushwiseError] = SimulationError
+
+    def move(self, finger: ArrayLike | None, dt: float) -> pw.worlds.Observation:
+        """Refuse, or move."""
+        if finger is not None and self.refusals:
+            self.refusals -= 1
+            raise self.error("the finger starts inside the object.")
+        return super().move(finger, dt)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "error", "end"),
+    [
+        (1, SimulationError, End.REACHED),
+        (4, SimulationError, End.REACHED),
+        (50, SimulationError, End.LOST),
+        (1, PushwiseError, End.REFUSED),
+    ],
+)
+def test_a_finger_that_does_not_fit_is_set_down_elsewhere(
+    refusals: int, error: type[PushwiseError], end: End
+) -> None:
+    """Try another contact; give up after many refusals, or where the world cannot move at all."""
+    world = Refusing(shape("square"), TABLE, sensing=pw.worlds.Sensing(NOISE))
+    world.refusals, world.error = refusals, error
+    done = pw.drive(world, controller("square"), (0.1, 0.05, 0.4))
+    assert done.end is end
+    assert done.detail == ("" if done.reached else "the finger starts inside the object.")
 
 
 def test_bad_input_is_refused() -> None:

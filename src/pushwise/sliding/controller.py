@@ -184,6 +184,17 @@ class PushController:
         place = self._motion.place
         return None if place is None else place.copy()
 
+    def refused(self) -> None:
+        """Note that the finger could not go where the last step sent it, and is up.
+
+        The object may be nearer than it was seen to be. It is looked at again, and the contact is
+        left out for a while.
+        """
+        self._ban(self.pose)
+        self._motion.lift()
+        self._before = None
+        self.doing, self._wait = Doing.LOOKING, _SETTLE
+
     def _look(self, pose: Array) -> None:
         """Wait until the object rests; then it has arrived, or another push is chosen."""
         self._wait -= self.options.period

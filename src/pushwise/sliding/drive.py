@@ -22,6 +22,7 @@ from pushwise.worlds.world import StreamingWorld
 __all__ = ["Driven", "drive"]
 
 _SAMPLES = 5  # a shorter push is not recorded
+_REFUSALS = 10  # moves that a world may refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,7 @@ def drive(
     controller.reset()
     end, detail, fell = End.OUT_OF_TIME, "", False
     seen = world.observe()
+    refusals = 0
     grid = controller.grid
 
     def report() -> None:
@@ -88,7 +90,14 @@ def drive(
             seen = world.move(finger, controller.options.period)
         except SimulationError as error:
             fell = bool(getattr(world, "fell", False))
-            end, detail = (End.FELL if fell else End.LOST), str(error)
+            refusals += 1
+            if fell or finger is None or refusals > _REFUSALS:
+                end, detail = (End.FELL if fell else End.LOST), str(error)
+                break
+            controller.refused()
+            finger, seen = None, world.move(None, controller.options.period)
+        except PushwiseError as error:
+            end, detail = End.REFUSED, str(error)
             break
         if log.add(finger, seen.pose):
             report()

@@ -216,6 +216,11 @@ class FingerMotion:
         """End the push."""
         self._legs, self._speed = [], 0.0
 
+    def lift(self) -> None:
+        """Forget the push and where the finger is: it is up."""
+        self.stop()
+        self.place, self.touching, self._path, self._in_air = None, False, [], 0.0
+
     def stop_at(self, place: Array) -> None:
         """Go back on the last step, which was not made: stay at a place (2,)."""
         self.place = place
