@@ -9,17 +9,14 @@ far as if its most probable model were certain.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
+from pushwise.errors import PushwiseError, SimulationError
 from pushwise.identification.belief import Belief
 from pushwise.identification.free_slide import RARE
-from pushwise.identification.identify import identify
-from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.next_push import next_push
 from pushwise.physics.push import Push
 from pushwise.planning.edge_poses import EdgePose, Wanted
@@ -30,6 +27,7 @@ from pushwise.records.record import PushRecord
 from pushwise.sliding.explore import Unexplored, explore, safe_push
 from pushwise.sliding.flick import draw_flicks
 from pushwise.sliding.follow import make_push
+from pushwise.sliding.learner import Learner
 from pushwise.sliding.options import SlideOptions
 from pushwise.typing import Array
 from pushwise.worlds.world import World
@@ -52,6 +50,7 @@ def explore_until_safe(
     goal_of: Callable[[Belief, Array], Goal],
     *,
     options: SlideOptions,
+    learner: Learner,
     made: Sequence[PushRecord] = (),
     progress: OnProgress | None = None,
 ) -> tuple[PushRecord, ...]:
@@ -66,6 +65,7 @@ def explore_until_safe(
         goal_of: Chooses a goal for what is believed and a pose (3,); raises `PushwiseError` if
             there is none.
         options: Overhang, allowed risk and seed.
+        learner: Learns from the pushes.
         made: Pushes made before.
         progress: Called after each push, with its record as the result.
 
@@ -89,7 +89,7 @@ def explore_until_safe(
     )
     records = [*start, *made[_FIRST:]]
     while True:
-        belief = _believed(scene, records, seed)
+        belief = learner.learn(records).belief
         now = records[-1].pose[-1]
         try:
             goal = goal_of(belief, now)
@@ -116,19 +116,6 @@ def explore_until_safe(
 def _certain(belief: Belief) -> Belief:
     """Return a belief that takes the most probable model as certain."""
     return Belief.certain(belief.model, belief.finger)
-
-
-def _believed(scene: Unexplored, records: Sequence[PushRecord], seed: int) -> Belief:
-    """Return what the pushes show so far."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PushwiseWarning)  # the final identification repeats them
-        return identify(
-            scene.grid,
-            records,
-            finger=scene.finger,
-            prior=scene.prior,
-            search=SearchOptions(seed=seed),
-        ).belief
 
 
 def _ranked(

@@ -19,8 +19,6 @@ from pushwise.compilation import working_clock
 from pushwise.errors import PushwiseError, WriteError
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
-from pushwise.identification.identify import identify
-from pushwise.identification.methods.task import SearchOptions
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
@@ -34,10 +32,12 @@ from pushwise.sliding.bring import bring
 from pushwise.sliding.explore import Unexplored, explore
 from pushwise.sliding.explore_safely import explore_until_safe
 from pushwise.sliding.follow import AbandonedGoal, Followed
+from pushwise.sliding.learner import Learner
 from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.sliding.target import TRIED, ChooseGoal, choose_target, safest
+from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World
 
@@ -148,15 +148,19 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     done = replace(done, seen=seen, grid=grid)
     if done.options.grasp_at is not None:
         point_to_grasp(grid.outline, done.options.grasp_at)  # refused before the first push
+    scene = Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles)
+    learner = Learner(scene, seed=done.options.plan.seed)
     try:
-        records = do(Phase.EXPLORE, lambda: _explored(world, done, seen, grid, choose, run))
+        records = do(
+            Phase.EXPLORE, lambda: _explored(world, done, scene, seen.pose, choose, learner, run)
+        )
     except WriteError:
         raise
     except PushwiseError as error:
         done = replace(done, records=tuple(run.records))
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
-    learned = do(Phase.IDENTIFY, lambda: _identified(done, grid))
+    learned = do(Phase.IDENTIFY, lambda: _identified(done, scene, learner))
     belief = learned.belief
     done = replace(done, found=learned.found, belief=belief)
     try:
@@ -200,28 +204,29 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
 def _explored(
     world: World,
     done: Outcome,
-    seen: Observation,
-    grid: CellGrid,
+    scene: Unexplored,
+    pose: Array,
     choose: ChooseGoal,
+    learner: Learner,
     run: Journal,
 ) -> tuple[PushRecord, ...]:
     """Push the object, at random or until a goal is safe, so that it stays on the table."""
     asked = done.options.explore
-    scene = Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles)
     if asked == "auto":
         return explore_until_safe(
             world,
             scene,
-            seen.pose,
+            pose,
             lambda belief, pose: choose(belief, done.table, done.options, pose),
             options=done.options,
+            learner=learner,
             made=run.records,
             progress=run.explored,
         )
     return explore(
         world,
         scene,
-        seen.pose,
+        pose,
         pushes=asked,
         seed=done.options.plan.seed,
         made=run.records,
@@ -229,12 +234,12 @@ def _explored(
     )
 
 
-def _identified(done: Outcome, grid: CellGrid) -> Learned:
+def _identified(done: Outcome, scene: Unexplored, learner: Learner) -> Learned:
     """Learn from the pushes; without any, assume uniform mass and friction."""
     if not done.records:
-        return Learned(None, Belief.assuming(uniform_model(grid, done.prior), done.finger))
-    search = SearchOptions(seed=done.options.plan.seed)
-    found = identify(grid, done.records, finger=done.finger, prior=done.prior, search=search)
+        return Learned(None, Belief.assuming(uniform_model(scene.grid, scene.prior), scene.finger))
+    found = learner.learn(done.records)
+    learner.warn()
     return Learned(found, found.belief)
 
 
