@@ -8,7 +8,8 @@ import pytest
 import pushwise as pw
 from drawn import drawn
 from pushwise.errors import PushwiseError
-from pushwise.experiments.pregrasp import VARIANTS, report, sampled, settings_of
+from pushwise.experiments.pregrasp import DEFAULT, VARIANTS, rows_of, sampled, settings_of
+from pushwise.experiments.pregrasp_report import report
 from pushwise.experiments.rows import Row
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.stability import Balance
@@ -17,44 +18,53 @@ from pushwise.sliding.options import SlideOptions
 TABLE = pw.Table()
 
 
-def test_the_hammer_meets_every_variant_and_others_one() -> None:
+def test_the_hammer_meets_every_variant_and_all_objects_the_default() -> None:
     """Give every variant the same trials; ask for more trials and keep the old settings."""
     few, many = settings_of(trials=2), settings_of(trials=3)
     assert all(setting in many for setting in few)
-    for variant in VARIANTS:
-        trials = [
-            s["trial"]
-            for s in few
-            if (s["world"], s["object"], s["variant"], s["goal"])
-            == ("mujoco", "hammer", variant, "safest")
-        ]
-        assert trials == [0, 1]
-    boxes = [s for s in few if (s["world"], s["object"]) == ("mujoco", "box")]
-    assert [s["variant"] for s in boxes] == ["identified", "identified"]
+    for variant in (*VARIANTS, DEFAULT):
+        hammer = {"world": "mujoco", "object": "hammer", "variant": variant}
+        assert [s["trial"] for s in few if hammer.items() <= s.items()] == [0, 1]
+    default = [s["object"] for s in few if (s["world"], s["variant"]) == ("mujoco", DEFAULT)]
+    assert default == [*pw.objects.names, *pw.objects.shapes] * 2
 
 
 def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
-    """Count falls and objects without a goal as what they are."""
-    ends = {"identified": "grasped", "unlimited": "not moved", "even": "fell"}
+    """Count falls and objects without a goal as what they are, next to the falls predicted."""
+    ends = {"identified": "grasped", "unlimited": "not moved", "uniform": "fell", DEFAULT: "fell"}
     told: Row = {
         "success": False,
+        "explored": 2,
         "pushes": 3,
+        "expected_falls": 0.25,
         "centre_off_mm": 1.0,
+        "total_seconds": 12.0,
         "verdict": "Not moved: stuck.",
     }
-    rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings_of(trials=2)]
+    settings = [s for s in settings_of(trials=2) if s["world"] == "mujoco"]
+    rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings]
     with drawn() as figures:
         table = report(rows, tmp_path)
-    assert "- mujoco, box, identified, safest goal, trial 1: Not moved: stuck." in table
-    assert "| sampled | identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
-    assert "| sampled | unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
-    assert "| safest | even | 0 of 2 | 2 | 0 | 0 | 0 |  |" in table
-    assert "| all | 18 of 18 |" in table
+    assert "- mujoco, box, default, trial 1: Not moved: stuck." in table
+    assert "| identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
+    assert "| unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
+    assert "| uniform | 0 of 2 | 2 | 0 | 0 | 0 | 12 of 16 |" in table
+    assert "| all | 0 of 34 | 34 | 0 | 0 | 0 | 2.0 | 3.0 | 1.0 | 12 |" in table
+    # Of a Poisson distribution with a mean of 34 / 4.
+    assert "| mujoco | 102 | 8.50 | 3 to 15 | 34 |" in table
     (axes,) = figures["figure.png"].axes
-    paper, sampled, safest = ([bar.get_height() for bar in c] for c in axes.containers)
+    paper, ours = ([bar.get_height() for bar in c] for c in axes.containers)
     assert paper[0] == 100.0
-    assert sampled == safest == [100.0, 0.0, 0.0]
+    assert ours == [100.0, 0.0, 0.0]
     assert axes.get_ylabel() == "hammer grasped at the edge [%]"
+
+
+@pytest.mark.slow
+def test_a_trial_counts_the_falls_it_expects() -> None:
+    """Slide a box, and sum up what was predicted where its pushes ended."""
+    (row,) = rows_of({"world": "mujoco", "object": "box", "variant": DEFAULT, "trial": -1})
+    assert row["end"] == "grasped"
+    assert 0.0 <= float(str(row["expected_falls"])) <= 0.01 * int(str(row["pushes"]))
 
 
 def test_sampled_goals_are_believed_to_be_stable() -> None:
