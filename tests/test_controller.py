@@ -13,7 +13,7 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import outline_distance
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.stability import Balance
-from pushwise.sliding.controller import Doing
+from pushwise.sliding.control_options import Doing
 from pushwise.sliding.moved import End
 from pushwise.sliding.pose_tracker import PoseTracker
 from pushwise.sliding.push_guard import PushGuard

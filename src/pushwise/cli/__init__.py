@@ -21,6 +21,7 @@ from pushwise.cli.identify import identify
 from pushwise.cli.options import PlainCommand, PlainGroup, Stopped
 from pushwise.cli.plan import plan
 from pushwise.cli.record import record
+from pushwise.cli.recorded_experiments import real, scenes
 from pushwise.cli.scan import scan
 from pushwise.cli.slide import slide
 from pushwise.cli.soak import soak
@@ -104,6 +105,8 @@ def pushwise(
 # In the order in which a new user needs them.
 for command in (slide, scan, record, convert, identify, plan, export, view, bench):
     app.command(cls=PlainCommand)(command)
+experiment_command(real)
+experiment_command(scenes)
 experiment_command(soak)
 experiment_command(all_experiments, "all")
 app.add_typer(experiment, name="experiment")

@@ -13,7 +13,6 @@ from pushwise.cli.options import (
     Json,
     PlainCommand,
     PlainGroup,
-    flag,
     output_option,
     reports_compiling,
     takes_options,
@@ -23,10 +22,11 @@ from pushwise.stopping import keeps
 if TYPE_CHECKING:
     from pushwise.experiments.sweep import SweepOptions
 
-__all__ = ["experiment", "experiment_command"]
+__all__ = ["RESUMES", "SweepCommand", "experiment", "experiment_command"]
 
 T = TypeVar("T")
-_RESUMES = "what was finished is kept in {}: run the same command again to resume."
+RESUMES = "what was finished is kept in {}: run the same command again to resume."
+"""What is said when an experiment that writes into a folder is interrupted."""
 
 experiment = typer.Typer(
     cls=PlainGroup, help="Repeat an experiment and write its tables and figures."
@@ -66,7 +66,7 @@ class SweepCommand:
         """Return where an experiment writes its results, and where it runs."""
         from pushwise.experiments.sweep import SweepOptions
 
-        keeps(_RESUMES.format(output))
+        keeps(RESUMES.format(output))
         return SweepOptions(output, self.cluster, self.check, self.json)
 
 
@@ -198,94 +198,22 @@ def planning(asked: PlanningCommand) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PregraspCommand(SweepCommand):
-    """What `experiment pregrasp` accepts."""
+class TrialsCommand(SweepCommand):
+    """What `experiment pregrasp`, `reach` and `exploration` accept."""
 
     output: Annotated[Path, output_option("Folder for rows and the table.")]
-    trials: Annotated[int, typer.Option(help="Trials per object, world and variant.")] = 16
+    trials: Annotated[int, typer.Option(help="Trials per object and variant.")] = 16
 
 
 @experiment_command
-def pregrasp(asked: PregraspCommand) -> None:
-    """Slide nine objects to the edge and grasp them; the hammer also with the paper's baselines.
+def pregrasp(asked: TrialsCommand) -> None:
+    """Slide objects to the edge and grasp them; the hammer also with the paper's baselines.
 
     Example: pushwise experiment pregrasp -o results/pregrasp
     """
     from pushwise.experiments.pregrasp import run
 
     typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RealCommand:
-    """What `experiment real` accepts."""
-
-    data: Annotated[Path, typer.Argument(help="Folder with tables of real pushes.")]
-    output: Annotated[Path, output_option("Folder for rows and table.")]
-    pushes: Annotated[
-        list[int] | None,
-        typer.Option(help="Number of pushes to learn from, 0 for a fifth of a set; repeatable."),
-    ] = None
-    draws: Annotated[
-        int, typer.Option(help="Choices of the pushes to learn from: the first ones, then random.")
-    ] = 3
-    only: Annotated[str, typer.Option(help="Only sets whose name contains this.")] = ""
-    outline: Annotated[
-        Path | None,
-        typer.Option(
-            help="JSON file of the object's corners, pairs x, y in metres in the tracked frame, or "
-            "of its grid; for sets whose files state none."
-        ),
-    ] = None
-    radius: Annotated[
-        float | None,
-        typer.Option(help="Radius of the finger, in metres, for sets whose files state none."),
-    ] = None
-    ablate: Annotated[bool, flag("--ablate", "Also learn without each addition to the model.")] = (
-        False
-    )
-    json: Json = False
-
-
-@experiment_command
-def real(asked: RealCommand) -> None:
-    """Learn from other laboratories' real pushes, predict the rest, and compare with their models.
-
-    Example: pushwise experiment real data/mit_push -o results/real --only window10_90 --pushes 10
-    """
-    from pushwise.experiments.real.experiment import COUNTS, RealOptions, run
-
-    keeps(_RESUMES.format(asked.output))
-    options = RealOptions(
-        counts=tuple(asked.pushes) if asked.pushes else COUNTS,
-        draws=asked.draws,
-        only=asked.only,
-        outline=asked.outline,
-        radius=asked.radius,
-        ablate=asked.ablate,
-        json=asked.json,
-    )
-    typer.echo(run(asked.data, asked.output, options, lambda news: typer.echo(news.text, err=True)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScenesCommand:
-    """What `experiment scenes` accepts."""
-
-    data: Annotated[Path, typer.Argument(help="Folder with labelled clouds, PCD files.")]
-    output: Annotated[Path, output_option("Folder for the table and the contact sheet.")]
-    json: Json = False
-
-
-@experiment_command
-def scenes(asked: ScenesCommand) -> None:
-    """Find the objects in labelled clouds of tables, and compare their footprints with the labels.
-
-    Example: pushwise experiment scenes data/scenes -o results/scenes
-    """
-    from pushwise.experiments.scenes import run
-
-    typer.echo(run(asked.data, asked.output, json=asked.json))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,21 +235,24 @@ def among(asked: AmongCommand) -> None:
     typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReachCommand(SweepCommand):
-    """What `experiment reach` accepts."""
-
-    output: Annotated[Path, output_option("Folder for rows and the table.")]
-    trials: Annotated[int, typer.Option(help="Trials per object.")] = 16
-
-
 @experiment_command
-def reach(asked: ReachCommand) -> None:
+def reach(asked: TrialsCommand) -> None:
     """Slide objects as far over the edge as the risk allows, with what each model knows.
 
     Example: pushwise experiment reach -o results/reach
     """
     from pushwise.experiments.reach import run
+
+    typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
+
+
+@experiment_command
+def exploration(asked: TrialsCommand) -> None:
+    """Explore objects until the risk is known, with pushes chosen for it or at random.
+
+    Example: pushwise experiment exploration -o results/exploration
+    """
+    from pushwise.experiments.exploration import run
 
     typer.echo(run(asked.sweep(asked.output), trials=asked.trials))
 

@@ -24,8 +24,8 @@ from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
 from pushwise.physics.push import Push
 from pushwise.records.record import PushRecord
-from pushwise.sliding.control_options import ControlOptions
-from pushwise.sliding.controller import Doing, PushController
+from pushwise.sliding.control_options import ControlOptions, Doing
+from pushwise.sliding.controller import PushController
 from pushwise.typing import Array
 from pushwise.worlds.world import Observation
 

@@ -15,6 +15,7 @@ from pushwise.atomic_write import write_text
 from pushwise.errors import PushwiseError
 from pushwise.experiments import (
     among,
+    exploration,
     heatmaps,
     identification,
     planning,
@@ -37,6 +38,7 @@ EXPERIMENTS: dict[str, Callable[[SweepOptions], str]] = {
     "pusht": pusht.run,
     "among": among.run,
     "reach": reach.run,
+    "exploration": exploration.run,
     "pregrasp": pregrasp.run,
     "planning": planning.run,
     "samples": samples.run,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ _TURNS = 72  # orientations of the object tried at an edge
 _PLACES = 5  # places tried along an edge
 _DEEPER = (0.0, 0.01, 0.02, 0.04)  # m of additional overhang that are tried
 _STEP = 0.005  # m between overhangs that are tried where as much as possible is asked for
+_FAR = 1e3  # m
 _CLEAR = 0.005  # m by which a part that is to be grasped must be beyond the edge
 
 
@@ -30,14 +33,14 @@ class EdgePose(NamedTuple):
     part: Overhang
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Wanted:
     """What must be beyond the edge."""
 
     overhang: float
     """How far, at least [m]."""
-    at: Array | None
-    """A point of the object [m] in the grid frame, shape (2,), that must be, too; or None."""
+    at: tuple[float, float] | None
+    """A point of the object [m] in the grid frame that must be, too; or None."""
     deep: bool
     """Whether poses with as much overhang as possible are asked for, too."""
 
@@ -47,7 +50,7 @@ class Wanted:
         heights = outline @ up
         least = self.overhang
         if self.at is not None:
-            least = max(least, float(heights.max() - self.at @ up) + _CLEAR)
+            least = max(least, float(heights.max() - np.array(self.at) @ up) + _CLEAR)
         if self.deep:
             return np.arange(least, float(np.ptp(heights)), _STEP).tolist()
         return [least + deeper for deeper in _DEEPER]
@@ -60,7 +63,7 @@ class Wanted:
             return True
         a, b = table[part.edge], table[(part.edge + 1) % len(table)]
         t = (b - a) / np.hypot(*(b - a))
-        x, y = placed(self.at[None], pose)[0] - a
+        x, y = placed(np.array([self.at]), pose)[0] - a
         along = float(t @ (x, y))
         beyond = float(t[1] * x - t[0] * y)
         return beyond > 0.5 * _CLEAR and part.begin <= along <= part.begin + part.width
@@ -102,24 +105,33 @@ def candidates(
 
 
 def _at_edges(
-    outline: Array, table: Array, edges: range | list[int], wanted: Wanted, finer: int = 1
+    outline: Array, table: Array, edges: Sequence[int], wanted: Wanted, finer: int = 1
 ) -> list[EdgePose]:
     """Return poses at edges of the table, in all orientations, with the required part beyond them.
 
     finer: factor by which to increase the number of places along an edge.
     """
-    # Every edge is a half plane y < 0 whose edge runs towards -x, moved and turned.
-    far = 1e3
-    half_plane = np.array([[far, 0.0], [-far, 0.0], [-far, -far], [far, -far]])
-    shapes: list[EdgePose] = []
-    for theta in np.arange(_TURNS) * 2.0 * np.pi / _TURNS:
-        top = float((outline @ np.array([np.sin(theta), np.cos(theta)])).max())
-        for depth in wanted.depths(outline, float(theta)):
-            pose = np.array([0.0, depth - top, theta])
-            parts = overhangs(outline, half_plane, pose, edges=[0])
-            shapes += [
-                EdgePose(pose, part) for part in parts if wanted.holds(pose, part, half_plane)
-            ]
+    return list(_kept_at_edges(_key(outline), _key(table), tuple(edges), wanted, finer))
+
+
+def _key(polygon: Array) -> tuple[tuple[float, float], ...]:
+    """Return a polygon (k, 2) as what a cache can look up."""
+    return tuple((x, y) for x, y in polygon.tolist())
+
+
+# Exploration asks after every push for poses of the same object at the same table.
+@lru_cache(maxsize=8)
+def _kept_at_edges(
+    corners: tuple[tuple[float, float], ...],
+    table_corners: tuple[tuple[float, float], ...],
+    edges: tuple[int, ...],
+    wanted: Wanted,
+    finer: int,
+) -> tuple[EdgePose, ...]:
+    """Return the poses of `_at_edges`."""
+    outline, table = np.array(corners), np.array(table_corners)
+    shapes = _beyond_an_edge(outline, wanted)
+    shares = np.linspace(0.1, 0.9, _PLACES * finer)
     found = []
     for edge in edges:
         a, b = table[edge], table[(edge + 1) % len(table)]
@@ -130,11 +142,33 @@ def _at_edges(
             room = length - part.width
             if room < 0.0:
                 continue
-            for share in np.linspace(0.1, 0.9, _PLACES * finer):
-                begin = share * room
-                # The half plane's edge begins at x = far, and its x runs against t.
-                along = begin - part.begin + far
-                at = a + along * t + pose[1] * np.array([t[1], -t[0]])
-                placed_part = replace(part, edge=edge, begin=begin)
-                found.append(EdgePose(np.append(at, pose[2] + turn), placed_part))
-    return found
+            begins = shares * room
+            # The half plane's edge begins at x = far, and its x runs against t.
+            along = begins - part.begin + _FAR
+            poses = np.empty((len(shares), 3))
+            poses[:, :2] = a + along[:, None] * t + pose[1] * np.array([t[1], -t[0]])
+            poses[:, 2] = pose[2] + turn
+            poses.flags.writeable = False
+            found += [
+                EdgePose(there, Overhang(edge, part.depth, part.width, begin))
+                for there, begin in zip(poses, begins.tolist(), strict=True)
+            ]
+    return tuple(found)
+
+
+def _beyond_an_edge(outline: Array, wanted: Wanted) -> list[EdgePose]:
+    """Return poses at the edge of a half plane, in all orientations.
+
+    Every edge of a table is the half plane y < 0, whose edge runs towards -x, moved and turned.
+    """
+    half_plane = np.array([[_FAR, 0.0], [-_FAR, 0.0], [-_FAR, -_FAR], [_FAR, -_FAR]])
+    shapes: list[EdgePose] = []
+    for theta in np.arange(_TURNS) * 2.0 * np.pi / _TURNS:
+        top = float((outline @ np.array([np.sin(theta), np.cos(theta)])).max())
+        for depth in wanted.depths(outline, float(theta)):
+            pose = np.array([0.0, depth - top, theta])
+            parts = overhangs(outline, half_plane, pose, edges=[0])
+            shapes += [
+                EdgePose(pose, part) for part in parts if wanted.holds(pose, part, half_plane)
+            ]
+    return shapes

@@ -206,15 +206,15 @@ def _deepest(balance: Balance, found: Sequence[EdgePose], limit: float, most: in
     return goals
 
 
-def point_to_grasp(outline: Array, grasp_at: ArrayLike) -> Array:
-    """Return the point (2,) to be grasped; refuse one that is not within the object."""
+def point_to_grasp(outline: Array, grasp_at: ArrayLike) -> tuple[float, float]:
+    """Return the point to be grasped [m]; refuse one that is not within the object."""
     at = finite_array("grasp_at", grasp_at, (2,))
     if not contains(outline, at[None])[0]:
         raise PushwiseError(
             f"grasp_at must be a point of the object, in metres in the grid frame; "
             f"({at[0]:g}, {at[1]:g}) is outside its outline."
         )
-    return at
+    return float(at[0]), float(at[1])
 
 
 def overhanging_poses(

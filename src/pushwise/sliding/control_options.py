@@ -1,12 +1,13 @@
-"""`ControlOptions`: what a `PushController` may be asked for, with one set of defaults."""
+"""`ControlOptions`: what a `PushController` may be asked for, and `Doing`: what it says it does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pushwise.checks import non_negative_integer, positive_number, probability
 
-__all__ = ["ControlOptions"]
+__all__ = ["ControlOptions", "Doing"]
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,12 @@ class ControlOptions:
             positive_number(name, getattr(self, name))
         probability("max_fall_probability", self.max_fall_probability)
         non_negative_integer("seed", self.seed)
+
+
+class Doing(StrEnum):
+    """What a `PushController` is doing."""
+
+    LOOKING = "looking"
+    APPROACHING = "approaching"
+    PUSHING = "pushing"
+    ARRIVED = "arrived"

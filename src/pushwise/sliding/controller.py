@@ -9,7 +9,6 @@ the best contact, where staying at the current one costs nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +28,7 @@ from pushwise.planning.push_search import PushChoice
 from pushwise.planning.search_space import STEP_COST
 from pushwise.planning.stability import Balance
 from pushwise.planning.value import CONTACT_COST, relative_pose
-from pushwise.sliding.control_options import ControlOptions
+from pushwise.sliding.control_options import ControlOptions, Doing
 from pushwise.sliding.finger_motion import GAP, FingerMotion
 from pushwise.sliding.pose_tracker import PoseTracker
 from pushwise.sliding.push_bans import PushBans
@@ -39,7 +38,7 @@ from pushwise.sliding.route import Route
 from pushwise.typing import Array
 from pushwise.worlds.world import Observation
 
-__all__ = ["Doing", "PushController"]
+__all__ = ["PushController"]
 
 _STEER = 0.1  # s between two looks for the best way on while pushing
 _SETTLE = 0.1  # s to look at an object after a push
@@ -53,15 +52,6 @@ _ENCLOSED = 3  # starts that cannot be reached along the table before the finger
 _CHECKED = 40  # choices that are checked for safety
 _STEERED = 5  # and while pushing
 _DETOURS = 6  # targets that are tried when no push is safe
-
-
-class Doing(StrEnum):
-    """What the controller is doing."""
-
-    LOOKING = "looking"
-    APPROACHING = "approaching"
-    PUSHING = "pushing"
-    ARRIVED = "arrived"
 
 
 class PushController:

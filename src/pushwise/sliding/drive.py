@@ -14,7 +14,8 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.physics.push import Push
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import Noise, PushRecord
-from pushwise.sliding.controller import Doing, PushController
+from pushwise.sliding.control_options import Doing
+from pushwise.sliding.controller import PushController
 from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
 from pushwise.worlds.world import StreamingWorld

@@ -17,10 +17,10 @@ import numpy as np
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.identification.belief import Belief
 from pushwise.identification.free_slide import RARE
-from pushwise.identification.next_push import next_push
+from pushwise.identification.next_push import RankedPush, next_push
 from pushwise.physics.push import Push
 from pushwise.planning.edge_poses import EdgePose, Wanted
-from pushwise.planning.goals import Goal, overhanging_poses
+from pushwise.planning.goals import Goal, overhanging_poses, point_to_grasp
 from pushwise.planning.stability import Balance
 from pushwise.progress import OnProgress, Progress
 from pushwise.records.record import PushRecord
@@ -32,10 +32,15 @@ from pushwise.sliding.options import SlideOptions
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["explore_until_safe"]
+__all__ = ["MOST", "RankPushes", "explore_until_safe"]
+
+
+RankPushes = Callable[..., Sequence[RankedPush]]
+"""Orders pushes, with the arguments of `next_push`."""
+MOST = 12
+"""Pushes after which exploration ends."""
 
 _FIRST = 2  # random pushes before the first choice
-_MOST = 12  # pushes
 _CANDIDATES = 6  # slow pushes to choose from, and as many flicks
 _MODELS = 32  # of what is believed, for which a flick must be safe
 _POSES = 60  # of the goals that the risk is computed at, the safest ones
@@ -45,12 +50,12 @@ _NEARLY = 0.9  # of the overhang that a certain model would allow
 
 def explore_until_safe(
     world: World,
-    scene: Unexplored,
+    learner: Learner,
     pose: Array,
     goal_of: Callable[[Belief, Array], Goal],
     *,
     options: SlideOptions,
-    learner: Learner,
+    rank: RankPushes = next_push,
     made: Sequence[PushRecord] = (),
     progress: OnProgress | None = None,
 ) -> tuple[PushRecord, ...]:
@@ -60,12 +65,12 @@ def explore_until_safe(
 
     Args:
         world: Where the pushes are made.
-        scene: The object and its surroundings.
+        learner: Learns from the pushes of an object.
         pose: Where the object was first seen [m, m, rad], shape (3,).
         goal_of: Chooses a goal for what is believed and a pose (3,); raises `PushwiseError` if
             there is none.
         options: Overhang, allowed risk and seed.
-        learner: Learns from the pushes.
+        rank: Orders the pushes that are possible, the best one first.
         made: Pushes made before.
         progress: Called after each push, with its record as the result.
 
@@ -74,15 +79,16 @@ def explore_until_safe(
             says what is missing.
 
     """
-    seed = options.plan.seed
-    at = None if options.grasp_at is None else np.array(options.grasp_at)
+    scene, seed = learner.scene, options.plan.seed
+    at = options.grasp_at
+    at = None if at is None else point_to_grasp(scene.grid.outline, at)
     wanted = Wanted(options.overhang, at, deep=False)
     # Where no pose has the overhang, whatever the masses are, not a single push is made.
     goals = overhanging_poses(scene.grid.outline, scene.table, wanted, options.grasp_width)
 
     def report(news: Progress) -> None:
         if progress is not None:
-            progress(replace(news, total=_MOST))
+            progress(replace(news, total=MOST))
 
     start = explore(
         world, scene, pose, pushes=_FIRST, seed=seed, made=made[:_FIRST], progress=report
@@ -94,17 +100,17 @@ def explore_until_safe(
         try:
             goal = goal_of(belief, now)
         except PushwiseError as error:
-            if len(records) >= _MOST:
+            if len(records) >= MOST:
                 raise PushwiseError(
                     f"after {len(records)} pushes, {error} Other ways: less overhang, a larger "
                     "table, or measured forces and poses at 60 Hz."
                 ) from None
         else:
-            enough = options.prefer == "safety" or len(records) >= _MOST
+            enough = options.prefer == "safety" or len(records) >= MOST
             if enough or goal.overhang >= _NEARLY * goal_of(_certain(belief), now).overhang:
                 return tuple(records)
         rng = np.random.default_rng([seed, len(records)])
-        record = _pushed(world, _ranked(belief, scene, records, goals, options, rng))
+        record = _pushed(world, _ranked(belief, scene, records, goals, options, rank, rng))
         if record.fell:
             raise SimulationError(
                 f"the object fell off the table during exploration, by push {len(records)}."
@@ -124,6 +130,7 @@ def _ranked(
     records: Sequence[PushRecord],
     goals: Sequence[EdgePose],
     options: SlideOptions,
+    rank: RankPushes,
     rng: np.random.Generator,
 ) -> list[Push]:
     """Return pushes that are safe, those first that make the best goal safest."""
@@ -141,7 +148,7 @@ def _ranked(
         balance = Balance(after, scene.table, samples=_SAMPLES, seed=options.plan.seed)
         return float(balance.fall_probabilities(poses).min())
 
-    ranked = next_push(belief, pushes, now, risk=risk if safest else None, rate=rate)
+    ranked = rank(belief, pushes, now, risk=risk if safest else None, rate=rate)
     return [one.push for one in ranked] or pushes
 
 

@@ -24,7 +24,9 @@ class Learner:
 
     def __init__(self, scene: Unexplored, *, seed: int) -> None:
         """Prepare for an object."""
-        self._scene, self._seed = scene, seed
+        self.scene = scene
+        """The object and its surroundings."""
+        self._seed = seed
         self._last: tuple[list[PushRecord], Identification] | None = None
         self._warned: list[warnings.WarningMessage] = []
 
@@ -35,10 +37,10 @@ class Learner:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always", PushwiseWarning)
             found = identify(
-                self._scene.grid,
+                self.scene.grid,
                 records,
-                finger=self._scene.finger,
-                prior=self._scene.prior,
+                finger=self.scene.finger,
+                prior=self.scene.prior,
                 search=SearchOptions(seed=self._seed),
             )
         self._last, self._warned = (list(records), found), warned

@@ -7,7 +7,7 @@ can be interrupted and resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Protocol, TypeVar, runtime_checkable
@@ -41,7 +41,7 @@ from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World
 
-__all__ = ["Journal", "slide"]
+__all__ = ["Journal", "look", "slide"]
 
 T = TypeVar("T")
 
@@ -144,23 +144,21 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
         run.end(outcome)
         return outcome
 
-    seen, grid = do(Phase.LOOK, lambda: _look(world))
+    seen, grid = do(Phase.LOOK, lambda: look(world))
     done = replace(done, seen=seen, grid=grid)
     if done.options.grasp_at is not None:
         point_to_grasp(grid.outline, done.options.grasp_at)  # refused before the first push
     scene = Unexplored(grid, done.table, done.finger, done.prior, done.options.obstacles)
     learner = Learner(scene, seed=done.options.plan.seed)
     try:
-        records = do(
-            Phase.EXPLORE, lambda: _explored(world, done, scene, seen.pose, choose, learner, run)
-        )
+        records = do(Phase.EXPLORE, lambda: _explored(world, done, learner, seen.pose, choose, run))
     except WriteError:
         raise
     except PushwiseError as error:
         done = replace(done, records=tuple(run.records))
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
-    learned = do(Phase.IDENTIFY, lambda: _identified(done, scene, learner))
+    learned = do(Phase.IDENTIFY, lambda: _identified(done.records, learner))
     belief = learned.belief
     done = replace(done, found=learned.found, belief=belief)
     try:
@@ -184,7 +182,7 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     return ended("Grasped: the object was slid to the edge and lifted there.", success=True)
 
 
-def _look(world: World) -> tuple[Observation, CellGrid]:
+def look(world: World) -> tuple[Observation, CellGrid]:
     """Look at the object and divide it into cells, in the frame whose pose the world reports."""
     seen = world.observe()
     x, y, theta = seen.pose
@@ -204,10 +202,9 @@ def _look(world: World) -> tuple[Observation, CellGrid]:
 def _explored(
     world: World,
     done: Outcome,
-    scene: Unexplored,
+    learner: Learner,
     pose: Array,
     choose: ChooseGoal,
-    learner: Learner,
     run: Journal,
 ) -> tuple[PushRecord, ...]:
     """Push the object, at random or until a goal is safe, so that it stays on the table."""
@@ -215,17 +212,16 @@ def _explored(
     if asked == "auto":
         return explore_until_safe(
             world,
-            scene,
+            learner,
             pose,
             lambda belief, pose: choose(belief, done.table, done.options, pose),
             options=done.options,
-            learner=learner,
             made=run.records,
             progress=run.explored,
         )
     return explore(
         world,
-        scene,
+        learner.scene,
         pose,
         pushes=asked,
         seed=done.options.plan.seed,
@@ -234,11 +230,12 @@ def _explored(
     )
 
 
-def _identified(done: Outcome, scene: Unexplored, learner: Learner) -> Learned:
+def _identified(records: Sequence[PushRecord], learner: Learner) -> Learned:
     """Learn from the pushes; without any, assume uniform mass and friction."""
-    if not done.records:
+    scene = learner.scene
+    if not records:
         return Learned(None, Belief.assuming(uniform_model(scene.grid, scene.prior), scene.finger))
-    found = learner.learn(done.records)
+    found = learner.learn(records)
     learner.warn()
     return Learned(found, found.belief)
 

@@ -1,0 +1,148 @@
+"""`pushwise experiment exploration`: how many pushes are needed until the risk is known.
+
+An object with uneven friction is explored in MuJoCo until it may go nine tenths as far over the
+edge, at a fall probability of 1 %, as if its most probable model were certain. After two random
+pushes, each further one is chosen among the same six slow pushes and six flicks: for what it would
+reveal, or at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pushwise import objects
+from pushwise.atomic_write import write_text
+from pushwise.errors import PushwiseError
+from pushwise.experiments.reporting import markdown
+from pushwise.experiments.rows import Row, numbers, where
+from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
+from pushwise.identification.next_push import RankedPush, next_push
+from pushwise.identification.prior import Prior
+from pushwise.physics.model import Table
+from pushwise.physics.push import Finger
+from pushwise.planning.options import PlanOptions
+from pushwise.sliding.explore import Unexplored
+from pushwise.sliding.explore_safely import MOST, RankPushes, explore_until_safe
+from pushwise.sliding.learner import Learner
+from pushwise.sliding.options import SlideOptions
+from pushwise.sliding.slide import look
+from pushwise.sliding.target import safest
+from pushwise.worlds.random_scene import random_world
+
+__all__ = ["CHOICES", "report", "rows_of", "run", "settings_of"]
+
+CHOICES = ("active", "random")
+"""Ways to choose the next push."""
+_TABLE = Table()
+_SEED = 2100  # of the first trial
+
+
+def run(options: SweepOptions, *, trials: int = 16) -> str:
+    """Run this many trials per object and choice; return the table, as `conduct` does."""
+    check_counts(trials=trials)
+    return conduct(rows_of, settings_of(trials=trials), report, options)
+
+
+def settings_of(*, trials: int) -> list[Row]:
+    """Return all settings, ordered by trial."""
+    return [
+        {"object": name, "choice": choice, "trial": trial}
+        for trial in range(trials)
+        for name in objects.names
+        for choice in CHOICES
+    ]
+
+
+def rows_of(setting: Row) -> list[Row]:
+    """Explore an object until it may go nearly as far over the edge as if it were known."""
+    seed = _SEED + int(str(setting["trial"]))
+    world = random_world(str(setting["object"]), _TABLE, seed=seed)
+    options = SlideOptions(prefer="overhang", plan=PlanOptions(seed=seed))
+    seen, grid = look(world)
+    learner = Learner(Unexplored(grid, _TABLE, Finger(), Prior()), seed=seed)
+    made: list[object] = []
+    verdict = ""
+    try:
+        explore_until_safe(
+            world,
+            learner,
+            seen.pose,
+            lambda belief, pose: safest(belief, _TABLE, options, pose),
+            options=options,
+            rank=next_push if setting["choice"] == "active" else _shuffled(seed),
+            progress=made.append,
+        )
+    except PushwiseError as error:
+        verdict = str(error)
+    return [{"pushes": len(made), "fell": bool(world.fell), "verdict": verdict}]
+
+
+def _shuffled(seed: int) -> RankPushes:
+    """Return a ranking of pushes that is random."""
+    rng = np.random.default_rng([seed, 13])
+
+    def ranked(*args: Any, **named: Any) -> Sequence[RankedPush]:
+        possible = next_push(*args, **named)
+        return [possible[i] for i in rng.permutation(len(possible))]
+
+    return ranked
+
+
+def report(rows: list[Row], folder: Path) -> str:
+    """Write and return the table."""
+    lines: list[tuple[object, ...]] = []
+    shares = []
+    for name in (*objects.names, "all"):
+        some = rows if name == "all" else where(rows, object=name)
+        if not some:
+            continue
+        means = [float(numbers(where(some, choice=choice), "pushes").mean()) for choice in CHOICES]
+        if name != "all":
+            shares.append(means[0] / means[1])
+        share = float(np.mean(shares)) if name == "all" else shares[-1]
+        lines.append(
+            (
+                name,
+                len(where(some, choice="active")),
+                *means,
+                f"{share:.0%}",
+                *(_used_up(where(some, choice=choice)) for choice in CHOICES),
+                int(numbers(some, "fell").sum()),
+            )
+        )
+    columns = (
+        "object",
+        "trials",
+        "active: pushes",
+        "random: pushes",
+        "active relative to random",
+        f"active: used all {MOST}",
+        f"random: used all {MOST}",
+        "fallen",
+    )
+    failed = [
+        f"- {row['object']}, {row['choice']}, trial {row['trial']}: {row['verdict']}"
+        for row in rows
+        if row["verdict"]
+    ]
+    table = "\n\n".join(
+        (
+            "Pushes, two random ones included, until an object with uneven friction may go nine "
+            "tenths as far over the edge as if its most probable model were certain, in MuJoCo. "
+            f"Trials end after {MOST} pushes at the latest. The last line has the mean of the "
+            "objects' shares.",
+            markdown(columns, lines),
+            "\n".join(["Trials that ended otherwise:", "", *(failed or ["- None."])]),
+        )
+    )
+    write_text(folder / "table.md", table + "\n")
+    return table
+
+
+def _used_up(rows: list[Row]) -> int:
+    """Return how many trials used up all pushes."""
+    return int((numbers(rows, "pushes") >= MOST).sum())
