@@ -179,6 +179,6 @@ def checksum(what: str) -> dict[str, str]:
     from pushwise.documents import read_bytes
     from pushwise.shape.files import LARGEST_SHAPE
 
-    if what in (*objects.names, *objects.shapes):
+    if what in objects.all_names:
         return {}
     return {"sha256": sha256(read_bytes(Path(what), LARGEST_SHAPE)).hexdigest()}

@@ -65,7 +65,7 @@ def record(asked: RecordCommand) -> None:
 
     keeps(f"the pushes so far are in {asked.output}: run the same command again to continue.")
     rng = np.random.default_rng(non_negative_integer("seed", asked.seed))
-    known = asked.thing in (*objects.names, *objects.shapes)
+    known = asked.thing in objects.all_names
     drawn = objects.load(asked.thing) if known else hidden_object(asked.thing, rng)
     place = getattr(worlds, WORLDS[asked.world])(drawn)
     name = asked.thing if known else Path(asked.thing).stem

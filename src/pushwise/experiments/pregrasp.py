@@ -96,10 +96,7 @@ def settings_of(*, trials: int) -> list[Row]:
         for trial in range(trials)
         for setting in (
             *(_setting("mujoco", "hammer", variant, trial) for variant in VARIANTS),
-            *(
-                _setting("mujoco", name, DEFAULT, trial)
-                for name in (*objects.names, *objects.shapes)
-            ),
+            *(_setting("mujoco", name, DEFAULT, trial) for name in objects.all_names),
         )
     ]
     if find_spec("pybullet") is not None:

@@ -45,8 +45,7 @@ def report(rows: list[Row], folder: Path) -> str:
 
 def _objects(world: str, rows: list[Row]) -> str:
     """Return how the objects fared in a world."""
-    every = (*objects.names, *objects.shapes)
-    by_name = {name: where(rows, object=name) for name in every} | {"all": rows}
+    by_name = {name: where(rows, object=name) for name in objects.all_names} | {"all": rows}
     lines = [
         (
             name,

@@ -93,7 +93,7 @@ def _case(seed: int, number: int, scratch: Path) -> Row:
     """Run case k and return its row; scratch: a folder for files of its own."""
     rng = np.random.default_rng([seed, number, 23])
     kind = str(rng.choice([*_KINDS]))
-    name = str(rng.choice([*objects.names, *objects.shapes]))
+    name = str(rng.choice(objects.all_names))
     begin, spent = time.perf_counter(), time.process_time()
     failure = None
     try:

@@ -23,13 +23,16 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Part", "Thing", "load", "names", "scene_points", "shapes"]
+__all__ = ["Part", "Thing", "all_names", "load", "names", "scene_points", "shapes"]
 
 names: tuple[str, ...] = tuple(DRAWINGS)
 """Names of the paper's nine objects."""
 
 shapes: tuple[str, ...] = tuple(SHAPES)
 """Names of further shapes, which are harder to push."""
+
+all_names: tuple[str, ...] = (*names, *shapes)
+"""Names of everything that `load` knows."""
 
 # `Thing.sample` multiplies or divides the drawn values by up to these factors. The paper's
 # simulated part masses differ by factors of 1.1 to 1.9 within one object.
@@ -182,14 +185,14 @@ def load(name: str, cell_size: float | None = None) -> Thing:
     """Return one of the paper's objects at life size, or one of some harder shapes.
 
     Args:
-        name: One of `names` or `shapes`.
+        name: One of `all_names`.
         cell_size: Side of a cell [m]; by default one that gives 28 to 127 cells, as in the paper
             (88 for the hammer).
 
     """
     drawing = DRAWINGS.get(name) or SHAPES.get(name)
     if drawing is None:
-        valid = ", ".join((*names, *shapes))
+        valid = ", ".join(all_names)
         raise PushwiseError(f"there is no object {name!r}; valid names are {valid}.")
     if cell_size is None:
         cell_size = drawing.cell_size

@@ -32,7 +32,6 @@ WORLDS = {"mujoco": "MuJoCo", "ideal": "Ideal", "bullet": "Bullet"}
 # At the rate of most cameras, flicks can be learned from.
 CAMERA = Sensing(Noise(position=1e-3, angle=5e-3), rate=30.0, forces=False)
 """A camera that tracks the object: 1 mm, 5 mrad, 30 Hz, no forces."""
-_NAMED = (*objects.names, *objects.shapes)
 _MARGIN = 0.06  # m from the object to the table's edge at the start
 _TRIES = 1000
 _LOPSIDED = 2.5  # how many times heavier one end of a scanned object is than its middle
@@ -80,7 +79,7 @@ def random_world(
 
 def _scene(what: str) -> Scene | None:
     """Return the scene in a file, if it holds one."""
-    if what in _NAMED or not what.lower().endswith(".json") or not Path(what).exists():
+    if what in objects.all_names or not what.lower().endswith(".json") or not Path(what).exists():
         return None
     known = read_object(what)
     return known if isinstance(known, Scene) else None
@@ -129,12 +128,13 @@ def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
         rng: Source of randomness.
 
     """
-    if what in _NAMED:
+    if what in objects.all_names:
         return objects.load(what).sample(rng)
     path = Path(what)
     if not path.exists():
         raise PushwiseError(
-            f"{what} is neither a file nor an object; the objects are {', '.join(_NAMED)}."
+            f"{what} is neither a file nor an object; the objects are "
+            f"{', '.join(objects.all_names)}."
         )
     if path.suffix.lower() in IMAGES:
         raise PushwiseError(
