@@ -59,9 +59,12 @@ def commands(step: Step) -> Iterator[list[str]]:
             yield words
 
 
-def follow(page: Path, folder: Path) -> dict[str, Any]:
-    """Do all that a page says in a folder; return the variables of its code in the end."""
-    names: dict[str, Any] = {"__name__": "__page__"}
+def follow(page: Path, folder: Path, **given: Any) -> dict[str, Any]:
+    """Do all that a page says in a folder; return the variables of its code in the end.
+
+    given: variables of things that the reader has.
+    """
+    names: dict[str, Any] = {"__name__": "__page__", **given}
     with chdir(folder):
         for step in steps(page):
             where = f"{page.name}:{step.line}"
