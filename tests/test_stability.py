@@ -6,7 +6,6 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.experiments.stability import rows_of
-from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.stability import Balance
 
 BAR = pw.ObjectModel(
@@ -61,34 +60,6 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
     assert worst < 0.005
     poses = np.column_stack([np.linspace(0.3, 0.6, 2000), np.zeros((2000, 2))])
     assert balance.fall_probabilities(poses, certainty=1e9)[0] == 0.0
-
-
-def test_margins_of_other_centres() -> None:
-    """Agree with the margin of the model, and shift with the centre of mass."""
-    balance = Balance(KNOWN, TABLE)
-    pose = (0.47, 0.1, 0.0)
-    margins = balance.margins_of(np.array([[0.0, 0.0], [0.025, 0.0], [0.04, 0.0]]), pose)
-    assert margins == pytest.approx([0.02, 0.005, -0.01], abs=1e-9)
-    assert balance.margins(np.array([pose])) == pytest.approx(margins[:1], abs=1e-9)
-    assert balance.margins_of(np.zeros((2, 2)), (2.0, 0.0, 0.0)).tolist() == [-np.inf, -np.inf]
-
-
-def test_what_rests_has_its_centre_of_mass_above_the_table() -> None:
-    """Allow a pose where the object rests although it was likely to fall, but not much more."""
-    belief = pw.Belief(BAR, pw.Finger(), 0.01**2 * np.eye(2), None, np.zeros(3))
-    free = FreeSpace(Balance(belief, TABLE))
-    inland, risky, beyond = (np.array([x, 0.0, 0.0]) for x in (0.45, 0.485, 0.495))
-    drawn = free.rules.centres.points
-    free.note_rest(inland)  # which is no news
-    assert free.rules.centres.points is drawn
-    assert free([inland, risky, beyond]).tolist() == [True, False, False]
-    free.note_rest(risky)
-    assert free([inland, risky, beyond]).tolist() == [True, True, False]
-    kept = free.rules.centres.points[:, 0]
-    assert 0.015 < kept.max() <= 0.016 + 1e-12
-    assert len(kept) == (drawn[:, 0] < 0.016).sum()
-    free.forget_rests()
-    assert free([inland, risky, beyond]).tolist() == [True, False, False]
 
 
 def test_the_tipping_load_is_the_lever_s() -> None:

@@ -35,9 +35,6 @@ __all__ = [
 ]
 
 
-_SEEN = 0.001  # m; poses are not known better
-
-
 class FreeSpaceRules(NamedTuple):
     """What decides whether a pose is free, for compiled code; in the grid frame unless stated."""
 
@@ -170,11 +167,10 @@ class FreeSpace:
         """Polygons [m] in the table frame, shape (k, 2) each."""
         corners = np.concatenate([np.empty((0, 2)), *self.obstacles])
         outline = balance.model.grid.outline
-        # All of them: goals and the path have one rule.
-        self._drawn = possible_centres(balance.centres)
         self.rules = FreeSpaceRules(
             cells=balance.cells,
-            centres=self._drawn,
+            # All of them: goals and the path have one rule.
+            centres=possible_centres(balance.centres),
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),
@@ -199,24 +195,6 @@ class FreeSpace:
         """Return how many poses (p, 3) are free before the first that is not."""
         rules = self.rules._replace(clearance=float(clearance))
         return first_blocked(rules, np.array(poses, dtype=np.float64))
-
-    def note_rest(self, pose: ArrayLike) -> None:
-        """Take into account that the object rests at a pose (3,) where it was too likely to fall.
-
-        Its centre of mass is not where the object would have fallen.
-        """
-        at = np.array(finite_array("pose", pose, (3,)))
-        centres = self.rules.centres
-        falls = margins_or_falls(self.rules.cells, at[None], centres, True)[0]
-        if falls <= self.rules.limit:
-            return
-        kept = self.balance.margins_of(centres.points, at) > -_SEEN
-        if kept.any():
-            self.rules = self.rules._replace(centres=possible_centres(centres.points[kept]))
-
-    def forget_rests(self) -> None:
-        """Forget what `note_rest` was told."""
-        self.rules = self.rules._replace(centres=self._drawn)
 
     def objection(self, pose: ArrayLike) -> str | None:
         """Return why a pose (3,) is not free, as the end of a sentence; None when it is free."""

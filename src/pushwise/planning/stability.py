@@ -111,15 +111,6 @@ class Balance:
             float(self.fall_probabilities(pose[None])[0]),
         )
 
-    def margins_of(self, centres: Array, pose: ArrayLike) -> Array:
-        """Return the margins [m] that centres of mass (s, 2) would have at a pose (3,), (s,)."""
-        pose = np.array(finite_array("pose", pose, (3,)))
-        hull, normal = self._sides(pose)
-        if len(hull) < 3:
-            return np.full(len(centres), -np.inf)
-        margins: Array = (placed(centres, pose) @ normal.T - np.sum(normal * hull, axis=1)).min(1)
-        return margins
-
     def tipping_load(self, pose: ArrayLike, point: ArrayLike) -> float:
         """Return the weight [N] that tips the object when put on a point (2,) [m] of the table.
 
@@ -129,8 +120,10 @@ class Balance:
         at = finite_array("point", point, (2,))
         if self.margins(pose[None])[0] < 0.0:
             return 0.0
-        hull, normal = self._sides(pose)
+        hull = self._support(pose)
         centre = placed(self.model.centre_of_mass[None], pose)[0]
+        edge = np.roll(hull, -1, axis=0) - hull
+        normal = np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
         # About each side, the moment of the object's weight resists that of the load.
         down = np.sum(normal * (centre - hull), axis=1)
         up = -np.sum(normal * (at - hull), axis=1)
@@ -138,12 +131,6 @@ class Balance:
         if not tips.any():
             return float(np.inf)
         return float(self.model.total_mass * GRAVITY * np.min(down[tips] / up[tips]))
-
-    def _sides(self, pose: Array) -> tuple[Array, Array]:
-        """Return the support polygon at a pose (3,) and its sides' inward normals, (h, 2) each."""
-        hull = self._support(pose)
-        edge = np.roll(hull, -1, axis=0) - hull
-        return hull, np.column_stack([-edge[:, 1], edge[:, 0]]) / np.hypot(*edge.T)[:, None]
 
     def _support(self, pose: Array) -> Array:
         """Return the support polygon at a pose (3,) [m] in the table frame, shape (h, 2)."""

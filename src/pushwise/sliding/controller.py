@@ -120,13 +120,13 @@ class PushController:
         self._tracker: PoseTracker | None = None
         self._motion = FingerMotion(self.grid.outline, self._library, self._simulator.finger)
         self._motion.move_to(finger)
-        self._free.forget_rests()
         self._route = Route(self._free, seed=self.options.seed)
         self._before: Array | None = None  # where the finger was a period ago
         self._goal = np.full(3, np.nan)
         self._bans = PushBans(self._library.contacts)
         self._judge = PushJudge(self.grid, self._search, self._motion, doubtful=self._assumed)
-        self._wait, self._confirming = 0.0, False
+        self._wait = 0.0
+        self._confirming = False
 
     @property
     def pose(self) -> Array:
@@ -196,8 +196,8 @@ class PushController:
             else:
                 self._confirming, self._wait = True, _CONFIRM
             return
-        self._confirming, self.doing = False, Doing.LOOKING
-        self._free.note_rest(pose)
+        self._confirming = False
+        self.doing = Doing.LOOKING
         self._choose(pose)
 
     def _choose(self, pose: Array) -> None:
