@@ -190,6 +190,35 @@ def test_the_guard_stops_a_push_over_the_edge() -> None:
     assert guard.allows_step(inland, np.zeros(3), left - pose[:2], left - pose[:2] + step, 0.02)
 
 
+def test_an_object_too_near_the_edge_is_brought_back() -> None:
+    """Push it inland from where it rests although it was likely to fall, and then to its goal."""
+    model, table = shape("square"), pw.Table.rectangle(0.6, 0.4)
+    uncertain = pw.Belief(model, pw.Finger(), 0.01**2 * np.eye(2), None, np.zeros(3))
+    centre = float(model.centre_of_mass[0])
+    start = np.array([0.3 - centre - 0.015, 0.0, 0.0])
+    assert Balance(uncertain, table).fall_probabilities(start[None])[0] > 0.03
+    control = pw.PushController(uncertain, table)
+    world = pw.worlds.Ideal(model, table, pose=start, sensing=pw.worlds.Sensing(NOISE))
+    done = pw.drive(world, control, (0.1, 0.05, 0.3))
+    assert done.end is End.REACHED
+    assert (Balance(pw.Belief.certain(model), table).margins(done.poses) > 0.0).all()
+
+
+def test_an_object_that_glides_on_does_not_rest() -> None:
+    """Notice a motion that the model does not predict, within the noise of the poses."""
+    rng = np.random.default_rng(1)
+    noise = np.array([1e-3, 1e-3, 5e-3])
+    tracker = PoseTracker(pw.Simulator(shape("square")), np.zeros(3))
+    rested = []
+    for step in range(100):
+        # It turns for half of the time, and then stands still.
+        pose = np.array([0.0, 0.0, 0.02 * min(step, 50)])
+        tracker.update(pose + rng.normal(0.0, noise), None, None, 0.02)
+        rested.append(tracker.resting)
+    assert not any(rested[10:50])
+    assert np.mean(rested[65:]) > 0.9
+
+
 def test_the_tracker_averages_noise_away() -> None:
     """Be three times as accurate as an observation while the object rests."""
     rng = np.random.default_rng(0)

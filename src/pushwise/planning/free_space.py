@@ -191,9 +191,17 @@ class FreeSpace:
             i += 1 + first_blocked(rules, at[i + 1 :])
         return free
 
-    def leading(self, poses: Array, *, clearance: float = 0.0) -> int:
-        """Return how many poses (p, 3) are free before the first that is not."""
-        rules = self.rules._replace(clearance=float(clearance))
+    def leading(self, poses: Array, *, clearance: float = 0.0, limit: float | None = None) -> int:
+        """Return how many poses (p, 3) are free before the first that is not.
+
+        Args:
+            poses: The poses.
+            clearance: Distance to keep from obstacles [m].
+            limit: Permitted fall probability; by default that of the space.
+
+        """
+        permitted = self.rules.limit if limit is None else float(limit)
+        rules = self.rules._replace(clearance=float(clearance), limit=permitted)
         return first_blocked(rules, np.array(poses, dtype=np.float64))
 
     def objection(self, pose: ArrayLike) -> str | None:

@@ -27,7 +27,7 @@ from pushwise.planning.push_library import TIME_STEP, local_pushes, seen_from
 from pushwise.planning.push_search import PushChoice
 from pushwise.planning.search_space import STEP_COST
 from pushwise.planning.stability import Balance
-from pushwise.planning.value import CONTACT_COST, relative_pose
+from pushwise.planning.value import relative_pose
 from pushwise.sliding.control_options import ControlOptions, Doing
 from pushwise.sliding.finger_motion import GAP, FingerMotion
 from pushwise.sliding.pose_tracker import PoseTracker
@@ -42,10 +42,12 @@ __all__ = ["PushController"]
 
 _STEER = 0.1  # s between two looks for the best way on while pushing
 _SETTLE = 0.1  # s to look at an object after a push
+_PATIENCE = 1.0  # s to wait for an object that glides on
 _CONFIRM = 0.3  # s to look at it where it seems to be at the goal
 _SURE = 0.9  # of the tolerance: what an estimate must be below
 _BUDGET = 1.3  # times the planned travel after which a push ends, and
 _EXTRA = 0.03  # m
+_WORSE = 1.5  # times the risk at the start of a retreat at which it ends
 _MOVED = 0.001  # m; a push that moves the object less is not tried again
 _NODES = 4  # every fourth contact is a corner of approaches
 _ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
@@ -166,8 +168,10 @@ class PushController:
         self._before = self._motion.place
         self.searched = False
         if self.doing in (Doing.LOOKING, Doing.ARRIVED):
-            self._look(pose)
-        if self.doing is Doing.APPROACHING and self._motion.approach(period):
+            self._look(pose, self._tracker.resting)
+        if self.doing is Doing.APPROACHING and not self._tracker.resting:
+            self._end_push(pose)  # it is not where the finger goes
+        elif self.doing is Doing.APPROACHING and self._motion.approach(period):
             self.doing = Doing.PUSHING
         elif self.doing is Doing.PUSHING:
             self._push(pose)
@@ -185,10 +189,10 @@ class PushController:
         self._before = None
         self.doing, self._wait = Doing.LOOKING, _SETTLE
 
-    def _look(self, pose: Array) -> None:
+    def _look(self, pose: Array, resting: bool) -> None:
         """Wait until the object rests; then it has arrived, or another push is chosen."""
         self._wait -= self.options.period
-        if self._wait > 0.0:
+        if self._wait > 0.0 or (self._wait > -_PATIENCE and not resting):
             return
         if mean_cell_error(self.grid, pose, self._goal) < _SURE * self.options.tolerance:
             if self._confirming or self.doing is Doing.ARRIVED:
@@ -203,10 +207,13 @@ class PushController:
     def _choose(self, pose: Array) -> None:
         """Choose a contact and begin to go there, or continue where the finger is."""
         self.searched = True
-        begin, here = self._begin_costs(pose)
+        begin, here = self._motion.begin_costs(pose, self._routes)
         self._bans.next_choice()
         begin[self._bans.banned] = np.inf
-        target = self._route.target(pose)
+        risk, limit = self._guard.risk(pose[None]), self.options.max_fall_probability
+        self._retreats = risk > limit
+        self._permitted = _WORSE * risk if self._retreats else limit
+        target = self._route.retreat(pose) if self._retreats else self._route.target(pose)
         choices = self._search.choices(relative_pose(pose, target), begin)
         if choices and self._judge.disappointed(choices[0], pose, target):
             # What the last push promised did not come true; it would not the next time either.
@@ -217,9 +224,9 @@ class PushController:
             if self._begin_first(worth or choices, pose, target, here):
                 first = self._choice.pushes[0]
                 spent = begin[first.contact] + self._choice.travel * STEP_COST
-                promised = self._choice.cost - spent if detour == 0 else np.inf
+                self._detouring = self._retreats or detour > 0
+                promised = np.inf if self._detouring else self._choice.cost - spent
                 self._judge.promise(promised, pose, target)
-                self._detouring = detour > 0
                 return
             target = self._route.detour(pose, 1.0 + 0.5 * detour)
             choices = self._search.choices(relative_pose(pose, target), begin)
@@ -241,7 +248,7 @@ class PushController:
         enclosed: list[PushChoice] = []
         for choice in choices[:_CHECKED]:
             poses, fingers = self._motion.outcome(pose, choice.pushes, None)
-            if not self._guard.allows(poses, fingers, clearance):
+            if not self._guard.allows(poses, fingers, clearance, retreats=self._retreats):
                 continue
             if choice.pushes[0].contact == here:
                 self._begin(choice, pose, target, None, raised=False)
@@ -278,25 +285,12 @@ class PushController:
         self._began, self._since = pose.copy(), 0.0
         self._budget = _EXTRA + _BUDGET * self._motion.left
 
-    def _begin_costs(self, pose: Array) -> tuple[Array, int | None]:
-        """Return what beginning at each contact costs [s], (C,), and the contact touched now."""
-        place = self._motion.place
-        if place is None:
-            return np.full(len(self._library.contacts), CONTACT_COST), None
-        seen = seen_from(pose, place)
-        costs = CONTACT_COST + self._routes.from_place(seen)
-        if not self._motion.touching:
-            return costs, None
-        here = self._library.nearest_contact(seen)
-        costs[here] = 0.0
-        return costs, here
-
     def _push(self, pose: Array) -> None:
         """Push on, steer, or end the push."""
         motion, period = self._motion, self.options.period
         assert self._tracker is not None
         touched = motion.touching
-        if not motion.follow_contact(pose):
+        if not motion.follow_contact(pose) or self._guard.risk(pose[None]) > self._permitted:
             self._end_push(pose)
             return
         self.contacts += motion.touching and not touched
@@ -331,7 +325,7 @@ class PushController:
             if not self._judge.goes_on(choice, pose, self._target, local):
                 return False
             poses, fingers = self._motion.outcome(pose, choice.at_first_contact, local)
-            if self._guard.allows(poses, fingers, clearance):
+            if self._guard.allows(poses, fingers, clearance, retreats=self._retreats):
                 self._motion.redirect(choice.at_first_contact, local)
                 return True
         return False

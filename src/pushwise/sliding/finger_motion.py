@@ -12,7 +12,7 @@ from pushwise.checks import finite_array
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.geometry.polygon import placed
 from pushwise.physics.push import Finger
-from pushwise.planning.contact_routes import APPROACH_SPEED
+from pushwise.planning.contact_routes import APPROACH_SPEED, ContactRoutes
 from pushwise.planning.push_library import (
     DIRECTIONS,
     LOCAL_DIRECTIONS,
@@ -24,6 +24,7 @@ from pushwise.planning.push_library import (
     seen_from,
 )
 from pushwise.planning.push_search import PlannedPush
+from pushwise.planning.value import CONTACT_COST
 from pushwise.typing import Array
 
 __all__ = ["GAP", "FingerMotion"]
@@ -84,6 +85,24 @@ class FingerMotion:
         back = GAP / -float(along @ self._library.normals[push.contact])
         start: Array = self._library.contacts[push.contact] - back * along
         return start
+
+    def begin_costs(self, pose: Array, routes: ContactRoutes) -> tuple[Array, int | None]:
+        """Return what beginning at each contact costs [s], (C,), and the contact touched now.
+
+        Args:
+            pose: Where the object is, shape (3,).
+            routes: The finger's ways around the object.
+
+        """
+        if self.place is None:
+            return np.full(len(self._library.contacts), CONTACT_COST), None
+        seen = seen_from(pose, self.place)
+        costs = CONTACT_COST + routes.from_place(seen)
+        if not self.touching:
+            return costs, None
+        here = self._library.nearest_contact(seen)
+        costs[here] = 0.0
+        return costs, here
 
     def outcome(
         self, pose: Array, pushes: Sequence[PlannedPush], local: LocalPushes | None

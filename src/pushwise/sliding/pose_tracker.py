@@ -16,6 +16,8 @@ _MOVING_GAIN = 0.4  # of an observation while the object moves
 _LEAST_GAIN = 0.05  # while it rests: the mean of the last twenty or so
 _SURPRISE = 0.006  # m; an observation further off counts as a motion that was not predicted
 _AT_REST = 1e-3  # m/s, rad/s
+_RECENT = 0.3  # share of the last observation in the mean of the recent ones
+_STRAYED = 0.0015  # m; where that mean is further off, an object glides on that should rest
 
 
 class PoseTracker:
@@ -29,6 +31,7 @@ class PoseTracker:
         self.twist = np.zeros(3)
         """Estimated twist [m/s, m/s, rad/s], shape (3,)."""
         self._rested = 1  # observations since the object came to rest
+        self._off = np.zeros(3)  # from predicted to observed poses, on average of the recent ones
 
     @property
     def resting(self) -> bool:
@@ -40,14 +43,19 @@ class PoseTracker:
         self._predict(before, after, dt)
         off = observed - self.pose
         off[2] = np.remainder(off[2] + np.pi, 2.0 * np.pi) - np.pi
-        grid = self._simulator.model.grid
+        self._off += _RECENT * (off - self._off)
         still = bool(np.abs(self.twist).max() < _AT_REST)
-        if not still or cell_distance(grid, self.pose, self.pose + off) > _SURPRISE:
-            self._rested = 0
-        elif still:
+        if still and self._away(off) < _SURPRISE and self._away(self._off) < _STRAYED:
             self._rested += 1
+        else:
+            self._rested = 0
         gain = max(1.0 / (self._rested + 1), _LEAST_GAIN) if self._rested else _MOVING_GAIN
         self.pose = self.pose + gain * off
+
+    def _away(self, off: Array) -> float:
+        """Return how far cells are off [m] where the pose is, by `off` (3,)."""
+        grid = self._simulator.model.grid
+        return float(cell_distance(grid, self.pose, self.pose + off))
 
     def _predict(self, before: Array | None, after: Array | None, dt: float) -> None:
         """Advance the estimate with the model."""

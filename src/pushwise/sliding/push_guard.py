@@ -63,9 +63,24 @@ class PushGuard:
         kept = (gap for gap in _CLEARANCES if self._free(both, clearance=gap).all())
         return next(kept, 0.0)
 
-    def allows(self, poses: Array, fingers: Array, clearance: float) -> bool:
-        """Return whether poses (k, 3) are free, and places of the finger (k, 2)."""
-        if self._free.leading(poses, clearance=clearance) < len(poses):
+    def allows(
+        self, poses: Array, fingers: Array, clearance: float, *, retreats: bool = False
+    ) -> bool:
+        """Return whether poses (k, 3) are free, and places of the finger (k, 2).
+
+        Args:
+            poses: Where the object would be, first where it is.
+            fingers: Where the finger would be.
+            clearance: Distance to keep from obstacles [m].
+            retreats: Whether the object is too near the edge already. Then it must never come
+                nearer to falling, and be farther from it in the end.
+
+        """
+        now = self.risk(poses[:1]) if retreats else 0.0
+        limit = max(self._free.rules.limit, now)
+        if self._free.leading(poses, clearance=clearance, limit=limit) < len(poses):
+            return False
+        if retreats and self.risk(poses[-1:]) >= now:
             return False
         gap = self._radius + _FINGER_CLEARANCE
         for corners in self._finger_obstacles:
@@ -78,8 +93,8 @@ class PushGuard:
     ) -> bool:
         """Return whether the finger may go from one place (2,) to another in a time dt [s].
 
-        The object is at a pose (3,) with a twist (3,). A step that lowers the risk is allowed even
-        where the risk is too high already.
+        The object is at a pose (3,) with a twist (3,). Where the risk is too high already, a step
+        is allowed that does not raise it.
         """
         if not self._near_hazard(pose):
             return True
@@ -93,10 +108,10 @@ class PushGuard:
             near = self._free(ends, clearance=_TOUCHES + float(self._drift[:2].max()))
             if not near.all() and self._free(pose[None], clearance=_TOUCHES)[0]:
                 return False
-        risk = self._risk(ends)
-        return risk <= self._free.rules.limit or risk < self._risk(pose[None])
+        risk = self.risk(ends)
+        return risk <= max(self._free.rules.limit, self.risk(pose[None]))
 
-    def _risk(self, poses: Array) -> float:
+    def risk(self, poses: Array) -> float:
         """Return the fall probability, on average over poses (k, 3)."""
         rules = self._free.rules
         return float(np.mean(margins_or_falls(rules.cells, poses.copy(), rules.centres, True)))

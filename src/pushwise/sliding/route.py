@@ -14,6 +14,7 @@ __all__ = ["Route"]
 
 _PASSED = 0.03  # m from a waypoint at which it counts as reached
 _TIME_LIMIT = 20.0  # s; so long that a busy machine changes no result
+_RETREATS = np.arange(0.01, 0.21, 0.01)  # m
 _DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad
 
 
@@ -49,6 +50,16 @@ class Route:
         while len(self._left) > 1 and cell_distance(grid, pose, self._left[0]) < _PASSED:
             self._left.pop(0)
         return self._left[0]
+
+    def retreat(self, pose: Array) -> Array:
+        """Return the nearest free pose (3,) on the way to the middle of the table."""
+        inland = self._free.balance.table.polygon.mean(axis=0) - pose[:2]
+        inland /= max(float(np.hypot(*inland)), 1e-9)
+        for distance in _RETREATS:
+            back: Array = pose + np.append(distance * inland, 0.0)
+            if self._free(back[None])[0]:
+                return back
+        return self.target(pose)
 
     def detour(self, pose: Array, size: float) -> Array:
         """Return a free pose (3,) near the next waypoint, for when no push leads there."""
