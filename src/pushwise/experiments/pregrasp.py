@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from time import process_time
 
 import numpy as np
 
@@ -119,6 +120,7 @@ def rows_of(setting: Row) -> list[Row]:
     papers = setting["variant"] != DEFAULT
     options, prior = VARIANTS[str(setting["variant"])] if papers else (SlideOptions(), Prior())
     world = random_world(name, _TABLE, world=str(setting["world"]), seed=seed)
+    begin = process_time()
     done = slide(
         world,
         _TABLE,
@@ -126,7 +128,7 @@ def rows_of(setting: Row) -> list[Row]:
         prior=prior,
         choose=sampled if papers else safest,
     )
-    return [_row(done, world)]
+    return [{**_row(done, world), "total_seconds": process_time() - begin}]
 
 
 def _row(done: Outcome, world: SimulatedWorld) -> Row:
@@ -155,22 +157,24 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
         "pushes": None if followed is None else len(followed.records),
         "error_mm": None if followed is None else 1e3 * followed.error,
         **{f"{phase}_seconds": done.seconds.get(phase) for phase in _TIMED},
-        "total_seconds": sum(done.seconds.values()),
     }
 
 
 def _expected_falls(done: Outcome) -> float | None:
     """Return the sum of the fall probabilities predicted where pushes to the goal ended.
 
-    For a push that ended in a fall, that is where the object was last seen on the table.
+    Where an object that fell was last seen, it may have been falling already: that push counts with
+    the greatest probability that was permitted.
     """
     if done.followed is None or done.belief is None:
         return None
-    ends = [record.pose[-1] for record in done.followed.records]
+    records, plan = done.followed.records, done.options.plan
+    ends = [record.pose[-1] for record in records if not record.fell]
+    fallen = sum(record.fell for record in records) * plan.max_fall_probability
     if not ends:
-        return 0.0
-    balance = Balance(done.belief, done.table, seed=done.options.plan.seed)
-    return float(balance.fall_probabilities(np.array(ends)).sum())
+        return fallen
+    balance = Balance(done.belief, done.table, seed=plan.seed)
+    return fallen + float(balance.fall_probabilities(np.array(ends)).sum())
 
 
 def _end(done: Outcome) -> str:

@@ -64,7 +64,7 @@ def _objects(world: str, rows: list[Row]) -> str:
         "exploring pushes",
         "pushes on the way",
         "centre of mass off by [mm]",
-        "longest run [s]",
+        "longest run [s of processor time]",
     )
     title = f"Explored until it is safe, and slid to the safest goal, in {world}."
     return f"{title}\n\n{markdown(columns, lines)}"
@@ -81,7 +81,8 @@ def _falls(worlds: dict[str, list[Row]]) -> str:
     columns = ("world", "pushes to goals", "falls predicted", "95 % interval", "fallen")
     title = (
         "Falls predicted: the sum, over all pushes to goals, of the predicted probability of "
-        "falling where the push ended, with the model that was identified before the first of them."
+        "falling where the push ended, with the model that was identified before the first of "
+        "them. A push in which the object fell counts with the 1 % that is permitted."
     )
     return f"{title}\n\n{markdown(columns, lines)}"
 
