@@ -6,7 +6,15 @@ import pytest
 import pushwise as pw
 from pushed import SIGMA, pushed
 from pushwise.identification.noise import Errors, Walk, innovations, whitened
+from pushwise.identification.objective import (
+    DRIFTS,
+    cost_of,
+    errors_at,
+    evidence,
+    normal_equations,
+)
 from pushwise.identification.problem import Problem
+from pushwise.records.record import PushRecord
 
 
 def test_the_jacobian_agrees_with_finite_differences() -> None:
@@ -128,3 +136,29 @@ def test_a_push_that_jumps_leaves_the_picture_whole() -> None:
         smooth / np.linalg.norm(smooth, axis=2, keepdims=True),
         rtol=1e-9,
     )
+
+
+def test_pushes_that_do_not_fit_make_the_model_drift() -> None:
+    """Weigh drifts by the probability that is maximised, also where some pushes stray far."""
+    rng = np.random.default_rng(0)
+    model = pw.objects.load("box").model
+    strayed = []
+    for i in range(12):
+        world = pw.worlds.Ideal(model, sensing=pw.worlds.Sensing(rate=5.0))
+        record = world.push(pw.Push.line((-0.2, 0.03), (0.1, 0.0), 1.0))
+        step = np.array([1e-3, 1e-3, 0.0]) * (12.0 if i % 4 == 0 else 1.0)
+        walk = np.cumsum(step * rng.standard_normal(record.pose.shape), axis=0)
+        strayed.append(PushRecord(record.push, record.t, record.pose + walk - walk[0]))
+    problem = Problem(model.grid, strayed, pw.Finger(), pw.Prior())
+    u = problem.unknowns_of(model)
+    fit = problem.fit(u, SIGMA)
+    likely = []
+    for level in range(len(DRIFTS)):
+        errors = errors_at(problem, SIGMA, level)
+        H, g, value = normal_equations(problem, u, fit, errors, 1.0)
+        logs = whitened(problem.walks, fit.growth, fit.residual, None, errors)[2]
+        cost = cost_of(problem, u, fit, fit.growth, errors, 1.0)
+        assert value == pytest.approx(-cost - logs)
+        likely.append(evidence(H, g, value))
+    # Most pushes stray by 2 mm, five steps of 1 mm.
+    assert DRIFTS[int(np.argmax(likely))] >= 2e-3

@@ -121,10 +121,19 @@ def cost_of(
         (seen.gap / GAP_SIGMA, seen.gap_count),
         (centre_off(problem, u)[0], 1.0),
     ):
-        k = scaled.shape[1]
-        square = np.sum(scaled**2, axis=1)
-        total += 0.5 * (DEGREES + k) * float(np.sum(count * np.log1p(square / DEGREES)))
+        total += _student_cost(scaled, count)
     return total
+
+
+def _student_cost(scaled: Array, count: Array | float) -> float:
+    """Return the negative log probability of innovations (samples, k) under Student's t.
+
+    What does not depend on them is left out. A sample with the weight that it has at this point
+    would be forgiven: the model would never have to drift to explain it.
+    """
+    square = np.sum(scaled**2, axis=1)
+    total = DEGREES + scaled.shape[1]
+    return 0.5 * total * float(np.sum(count * np.log1p(square / DEGREES)))
 
 
 def normal_equations(
@@ -145,9 +154,7 @@ def normal_equations(
         rows = (root[..., None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
         g += rows.T @ (root * r).ravel()
-        value += 0.5 * r.shape[1] * float((count * np.log(weight)).sum()) - 0.5 * float(
-            np.sum((root * r) ** 2)
-        )
+        value -= _student_cost(r, count)
     return H, g, value
 
 
