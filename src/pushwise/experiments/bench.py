@@ -92,7 +92,7 @@ def _against_mujoco() -> list[Measurement]:
     coarse_time = best_time(coarse.run, 3)
     detail = (
         f"{time * 1e3:.2f} ms against {other_time * 1e3:.0f} ms; {hammer.grid.n_cells} cells, "
-        f"2 s, {len(ours.t) - 1} steps; MuJoCo: a box a cell, dt 2 ms"
+        f"2 s, {len(ours.t) - 1} steps; MuJoCo: one box per cell, dt 2 ms"
     )
     return [
         Measurement.at_least("one push: times faster than MuJoCo", other_time / time, 100, detail),
@@ -195,7 +195,7 @@ def _batch() -> Measurement:
     ]
     one = best_time(lambda: [simulate(hammer, push) for push in pushes], 4)
     batch = best_time(lambda: simulate_batch(hammer, pushes), 8)
-    detail = f"{256 / batch:.0f} pushes of 2 s a second against {256 / one:.0f}; all cores"
+    detail = f"{256 / batch:.0f} pushes of 2 s per second against {256 / one:.0f}; all cores"
     return Measurement.at_least("batch of 256: throughput over one core", one / batch, 1.8, detail)
 
 

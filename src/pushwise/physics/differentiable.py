@@ -169,10 +169,10 @@ def batch_shape(scene: PushScene, given: list[tuple[int, ...]]) -> tuple[int, ..
 
     """
     outer = []
-    for name, shape, wanted in zip(PushInputs._fields, given, scene.shapes, strict=True):
-        cut = len(shape) - len(wanted)
-        if cut < 0 or shape[cut:] != wanted:
-            text = ", ".join(["...", *map(str, wanted)])
+    for name, shape, expected in zip(PushInputs._fields, given, scene.shapes, strict=True):
+        cut = len(shape) - len(expected)
+        if cut < 0 or shape[cut:] != expected:
+            text = ", ".join(["...", *map(str, expected)])
             raise PushwiseError(f"{name} must have shape ({text}); got shape {tuple(shape)}.")
         outer.append(shape[:cut])
     try:
@@ -253,13 +253,13 @@ def _clock(scene: PushScene, dt: float) -> Clock:
     return Clock(instants=np.concatenate(parts), dt=dt, settle=False)
 
 
-def _between(t: Array, wanted: Array) -> tuple[Integers, Array]:
-    """Return the index before each wanted time, (T,), and the share of the way on, (T, 1).
+def _between(t: Array, at: Array) -> tuple[Integers, Array]:
+    """Return the index before each time asked for, (T,), and the share of the way on, (T, 1).
 
     Before the first time and after the last one nothing moves.
     """
-    before = np.clip(np.searchsorted(t, wanted) - 1, 0, len(t) - 2).astype(np.int64)
-    share = np.clip((wanted - t[before]) / (t[before + 1] - t[before]), 0.0, 1.0)
+    before = np.clip(np.searchsorted(t, at) - 1, 0, len(t) - 2).astype(np.int64)
+    share = np.clip((at - t[before]) / (t[before + 1] - t[before]), 0.0, 1.0)
     return before, share[:, None]
 
 

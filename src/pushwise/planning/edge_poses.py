@@ -16,7 +16,7 @@ from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.overhang import Overhang, overhangs
 from pushwise.typing import Array
 
-__all__ = ["EdgePose", "Wanted", "candidates"]
+__all__ = ["EdgePose", "OverhangRequest", "candidates"]
 
 _TURNS = 72  # orientations of the object tried at an edge
 _PLACES = 5  # places tried along an edge
@@ -34,7 +34,7 @@ class EdgePose(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OverhangRequest:
     """What must be beyond the edge."""
 
     overhang: float
@@ -70,48 +70,48 @@ class Wanted:
 
 
 def candidates(
-    outline: Array, table: Array, wanted: Wanted, region: int | ArrayLike | None
+    outline: Array, table: Array, request: OverhangRequest, region: int | ArrayLike | None
 ) -> list[EdgePose]:
     """Return poses of a region with the required part beyond an edge.
 
     Args:
         outline: Outline of the object in the grid frame [m], shape (k, 2).
         table: Polygon of the table [m], shape (c, 2).
-        wanted: What must be beyond the edge.
+        request: What must be beyond the edge.
         region: See `GoalSpace`.
 
     """
     if region is None:
-        return _at_edges(outline, table, range(len(table)), wanted)
+        return _at_edges(outline, table, range(len(table)), request)
     if isinstance(region, int):
         edge = non_negative_integer("region", region)
         if edge >= len(table):
             raise PushwiseError(
                 f"region must be below the number of the table's edges, {len(table)}; got {edge}."
             )
-        return _at_edges(outline, table, [edge], wanted)
+        return _at_edges(outline, table, [edge], request)
     if np.shape(region)[-1:] == (3,):
         poses = finite_array("region", region, ("p", 3))
         return [
             EdgePose(pose, part)
             for pose in poses
             for part in overhangs(outline, table, pose)
-            if wanted.holds(pose, part, table)
+            if request.holds(pose, part, table)
         ]
     polygon = finite_array("region", region, ("k", 2))
-    every = _at_edges(outline, table, range(len(table)), wanted, finer=4)
+    every = _at_edges(outline, table, range(len(table)), request, finer=4)
     inside = contains(polygon, np.array([one.pose[:2] for one in every]).reshape(-1, 2))
     return [one for one, kept in zip(every, inside, strict=True) if kept]
 
 
 def _at_edges(
-    outline: Array, table: Array, edges: Sequence[int], wanted: Wanted, finer: int = 1
+    outline: Array, table: Array, edges: Sequence[int], request: OverhangRequest, finer: int = 1
 ) -> list[EdgePose]:
     """Return poses at edges of the table, in all orientations, with the required part beyond them.
 
     finer: factor by which to increase the number of places along an edge.
     """
-    return list(_kept_at_edges(_key(outline), _key(table), tuple(edges), wanted, finer))
+    return list(_kept_at_edges(_key(outline), _key(table), tuple(edges), request, finer))
 
 
 def _key(polygon: Array) -> tuple[tuple[float, float], ...]:
@@ -125,12 +125,12 @@ def _kept_at_edges(
     corners: tuple[tuple[float, float], ...],
     table_corners: tuple[tuple[float, float], ...],
     edges: tuple[int, ...],
-    wanted: Wanted,
+    request: OverhangRequest,
     finer: int,
 ) -> tuple[EdgePose, ...]:
     """Return the poses of `_at_edges`."""
     outline, table = np.array(corners), np.array(table_corners)
-    shapes = _beyond_an_edge(outline, wanted)
+    shapes = _beyond_an_edge(outline, request)
     shares = np.linspace(0.1, 0.9, _PLACES * finer)
     found = []
     for edge in edges:
@@ -156,7 +156,7 @@ def _kept_at_edges(
     return tuple(found)
 
 
-def _beyond_an_edge(outline: Array, wanted: Wanted) -> list[EdgePose]:
+def _beyond_an_edge(outline: Array, request: OverhangRequest) -> list[EdgePose]:
     """Return poses at the edge of a half plane, in all orientations.
 
     Every edge of a table is the half plane y < 0, whose edge runs towards -x, moved and turned.
@@ -165,10 +165,10 @@ def _beyond_an_edge(outline: Array, wanted: Wanted) -> list[EdgePose]:
     shapes: list[EdgePose] = []
     for theta in np.arange(_TURNS) * 2.0 * np.pi / _TURNS:
         top = float((outline @ np.array([np.sin(theta), np.cos(theta)])).max())
-        for depth in wanted.depths(outline, float(theta)):
+        for depth in request.depths(outline, float(theta)):
             pose = np.array([0.0, depth - top, theta])
             parts = overhangs(outline, half_plane, pose, edges=[0])
             shapes += [
-                EdgePose(pose, part) for part in parts if wanted.holds(pose, part, half_plane)
+                EdgePose(pose, part) for part in parts if request.holds(pose, part, half_plane)
             ]
     return shapes

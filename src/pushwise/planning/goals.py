@@ -15,7 +15,7 @@ from pushwise.geometry.metric import cell_distance
 from pushwise.geometry.polygon import contains
 from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
-from pushwise.planning.edge_poses import EdgePose, Wanted, candidates
+from pushwise.planning.edge_poses import EdgePose, OverhangRequest, candidates
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
 from pushwise.planning.stability import Balance
@@ -112,11 +112,11 @@ def choose_goal(
     balance = Balance(belief, table, seed=options.seed)
     outline = balance.model.grid.outline
     at = None if grasp_at is None else point_to_grasp(outline, grasp_at)
-    wanted = Wanted(overhang, at, deep=prefer == "overhang")
-    narrow = overhanging_poses(outline, table, wanted, grasp_width, space.region)
-    resting = _stable(balance, narrow, limit, most=_ENOUGH if wanted.deep else None)
+    request = OverhangRequest(overhang, at, deep=prefer == "overhang")
+    narrow = overhanging_poses(outline, table, request, grasp_width, space.region)
+    resting = _stable(balance, narrow, limit, most=_ENOUGH if request.deep else None)
     if not resting:
-        raise PushwiseError(_why_none(balance, wanted, grasp_width, limit, space.region, narrow))
+        raise PushwiseError(_why_none(balance, request, grasp_width, limit, space.region, narrow))
     goals = resting
     if len(space.obstacles):
         free = FreeSpace(balance, space.obstacles, max_fall_probability=limit)
@@ -132,7 +132,7 @@ def choose_goal(
 
     def rank(i: int) -> tuple[float, float, float, float]:
         goal = goals[i]
-        if wanted.deep:
+        if request.deep:
             return -np.floor(goal.overhang / _STEP), away[i], goal.fall_probability, -goal.margin
         # A tenth of the limit is less than samples can resolve, and 5 mm less than matters.
         doubt = np.floor(10.0 * goal.fall_probability / limit)
@@ -220,7 +220,7 @@ def point_to_grasp(outline: Array, grasp_at: ArrayLike) -> tuple[float, float]:
 def overhanging_poses(
     outline: Array,
     table: Table,
-    wanted: Wanted,
+    request: OverhangRequest,
     grasp_width: float,
     region: int | ArrayLike | None = None,
 ) -> list[EdgePose]:
@@ -229,7 +229,7 @@ def overhanging_poses(
     Args:
         outline: The object's outline [m], shape (k, 2).
         table: The table.
-        wanted: The part.
+        request: The part.
         grasp_width: How wide it may be along the edge [m].
         region: Where poses may be, as of `GoalSpace`.
 
@@ -237,45 +237,45 @@ def overhanging_poses(
         PushwiseError: There is none; the message says what is too large.
 
     """
-    found = candidates(outline, table.polygon, wanted, region)
+    found = candidates(outline, table.polygon, request, region)
     narrow = [one for one in found if one.part.width <= grasp_width]
     if narrow:
         return narrow
     if found:
         least = min(one.part.width for one in found)
         raise PushwiseError(
-            f"{_none(wanted)}: the narrowest part that deep is {least * 1e3:.0f} mm wide, the "
+            f"{_none(request)}: the narrowest part that deep is {least * 1e3:.0f} mm wide, the "
             f"grasp {grasp_width * 1e3:.0f} mm; use a wider gripper or less overhang."
         )
     where = "" if region is None else " of the region"
     length, width = 1e3 * np.ptp(outline, axis=0)
     raise PushwiseError(
-        f"{_none(wanted)}: in no pose{where} does the object, {length:.0f} x {width:.0f} mm, "
+        f"{_none(request)}: in no pose{where} does the object, {length:.0f} x {width:.0f} mm, "
         "extend that far beyond an edge of the table; ask for less overhang."
     )
 
 
-def _none(wanted: Wanted) -> str:
+def _none(request: OverhangRequest) -> str:
     """Return the beginning of a sentence on why there is no goal."""
-    none = f"there is no goal with {wanted.overhang * 1e3:.0f} mm overhang"
-    if wanted.at is None:
+    none = f"there is no goal with {request.overhang * 1e3:.0f} mm overhang"
+    if request.at is None:
         return none
-    return f"{none} of the part at ({1e3 * wanted.at[0]:.0f}, {1e3 * wanted.at[1]:.0f}) mm"
+    return f"{none} of the part at ({1e3 * request.at[0]:.0f}, {1e3 * request.at[1]:.0f}) mm"
 
 
 def _why_none(
     balance: Balance,
-    wanted: Wanted,
+    request: OverhangRequest,
     grasp_width: float,
     limit: float,
     region: int | ArrayLike | None,
     narrow: Sequence[EdgePose],
 ) -> str:
     """Return a sentence on why no pose at the edge is a goal, and what would help."""
-    none = f"{_none(wanted)} and a fall probability of at most {limit:.3g}"
+    none = f"{_none(request)} and a fall probability of at most {limit:.3g}"
     outline, table = balance.model.grid.outline, balance.table.polygon
-    for less in np.arange(0.9, 0.0, -0.1) * wanted.overhang:
-        fewer = candidates(outline, table, Wanted(less, wanted.at, deep=False), region)
+    for less in np.arange(0.9, 0.0, -0.1) * request.overhang:
+        fewer = candidates(outline, table, OverhangRequest(less, request.at, deep=False), region)
         if _stable(balance, [one for one in fewer if one.part.width <= grasp_width], limit):
             none += f"; {less * 1e3:.0f} mm could be had"
             break

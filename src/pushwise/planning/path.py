@@ -142,11 +142,11 @@ def _grown(space: _Space, a: Array, b: Array, deadline: Deadline, seed: int) -> 
     samples = 0
     enough = _ENOUGH
     while samples < enough and not deadline.passed:
-        wanted = np.column_stack(
+        sampled = np.column_stack(
             [rng.uniform(low, high, (_CHUNK, 2)), a[2] + rng.uniform(-np.pi, np.pi, _CHUNK)]
         )
-        wanted[rng.random(_CHUNK) < _GOAL_SHARE] = b
-        count = _grow(space, nodes, parents, costs, count, wanted, size, work)
+        sampled[rng.random(_CHUNK) < _GOAL_SHARE] = b
+        count = _grow(space, nodes, parents, costs, count, sampled, size, work)
         samples += _CHUNK
         if enough == _ENOUGH and len(_at(nodes[:count], b)):
             enough = min(samples + _BETTER, _ENOUGH - 1)
@@ -218,7 +218,7 @@ def _grow(
     parents: Integers,
     costs: Array,
     count: int,
-    wanted: Array,
+    sampled: Array,
     size: float,
     work: _GrowWork,
 ) -> int:
@@ -230,29 +230,29 @@ def _grow(
         parents: Index of each node's parent, shape (capacity,).
         costs: Length of the path to each node [m], shape (capacity,).
         count: Number of nodes.
-        wanted: Sampled poses, shape (m, 3).
+        sampled: Poses to grow towards, shape (m, 3).
         size: Diagonal of the table [m].
         work: Arrays to fill again and again.
 
     """
     apart = work.apart
-    for w in range(wanted.shape[0]):
+    for w in range(sampled.shape[0]):
         # The nearest node; the distance is the root mean square over the cells.
         nearest = 0
         for i in range(count):
-            dx = nodes[i, 0] - wanted[w, 0]
-            dy = nodes[i, 1] - wanted[w, 1]
-            turned = 1.0 - np.cos(nodes[i, 2] - wanted[w, 2])
+            dx = nodes[i, 0] - sampled[w, 0]
+            dy = nodes[i, 1] - sampled[w, 1]
+            turned = 1.0 - np.cos(nodes[i, 2] - sampled[w, 2])
             apart[i] = np.sqrt(dx * dx + dy * dy + 2.0 * space.mean_square * turned)
             if apart[i] < apart[nearest]:
                 nearest = i
         if apart[nearest] < 1e-9:
             continue
         share = _REACH / apart[nearest] if apart[nearest] > _REACH else 1.0
-        turn = (wanted[w, 2] - nodes[nearest, 2] + np.pi) % (2.0 * np.pi) - np.pi
+        turn = (sampled[w, 2] - nodes[nearest, 2] + np.pi) % (2.0 * np.pi) - np.pi
         new = _Pose(
-            x=nodes[nearest, 0] + share * (wanted[w, 0] - nodes[nearest, 0]),
-            y=nodes[nearest, 1] + share * (wanted[w, 1] - nodes[nearest, 1]),
+            x=nodes[nearest, 0] + share * (sampled[w, 0] - nodes[nearest, 0]),
+            y=nodes[nearest, 1] + share * (sampled[w, 1] - nodes[nearest, 1]),
             theta=nodes[nearest, 2] + share * turn,
         )
         if blocked(space.rules, new.x, new.y, new.theta, work.free):

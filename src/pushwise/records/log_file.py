@@ -148,11 +148,11 @@ def _rows(path: Path, lines: list[str]) -> list[_LogRow]:
     return rows
 
 
-def _faults(names: list[str], wanted: list[str]) -> str:
+def _faults(names: list[str], expected: list[str]) -> str:
     """Return in brackets which of the columns are missing, unknown or there twice."""
-    missing = [name for name in wanted if name not in names]
-    unknown = [name for name in dict.fromkeys(names) if name not in wanted]
-    twice = [name for name in wanted if names.count(name) > 1]
+    missing = [name for name in expected if name not in names]
+    unknown = [name for name in dict.fromkeys(names) if name not in expected]
+    twice = [name for name in expected if names.count(name) > 1]
     faults = (("missing", missing), ("unknown", unknown), ("twice", twice))
     said = "; ".join(f"{what}: {', '.join(which)[:80]}" for what, which in faults if which)
     return f" ({said})"

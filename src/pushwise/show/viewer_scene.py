@@ -76,7 +76,7 @@ class ViewerScene:
         self._light()
         self.object.place(viewed.pose)
         server.on_client_connect(lambda client: self.look(client))
-        # Before a client has told the size of its window.
+        # Until a client reports the size of its window.
         camera = Viewpoint.showing(self._all(), above=False, aspect=1.2)
         first = server.initial_camera
         first.fov, first.look_at, first.position = camera.fov, camera.look_at, camera.position

@@ -19,7 +19,7 @@ from pushwise.identification.belief import Belief
 from pushwise.identification.free_slide import RARE
 from pushwise.identification.next_push import RankedPush, next_push
 from pushwise.physics.push import Push
-from pushwise.planning.edge_poses import EdgePose, Wanted
+from pushwise.planning.edge_poses import EdgePose, OverhangRequest
 from pushwise.planning.goals import Goal, overhanging_poses, point_to_grasp
 from pushwise.planning.stability import Balance
 from pushwise.progress import OnProgress, Progress
@@ -82,9 +82,9 @@ def explore_until_safe(
     scene, seed = learner.scene, options.plan.seed
     at = options.grasp_at
     at = None if at is None else point_to_grasp(scene.grid.outline, at)
-    wanted = Wanted(options.overhang, at, deep=False)
+    request = OverhangRequest(options.overhang, at, deep=False)
     # Where no pose has the overhang, whatever the masses are, not a single push is made.
-    goals = overhanging_poses(scene.grid.outline, scene.table, wanted, options.grasp_width)
+    goals = overhanging_poses(scene.grid.outline, scene.table, request, options.grasp_width)
 
     def report(news: Progress) -> None:
         if progress is not None:

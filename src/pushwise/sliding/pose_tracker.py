@@ -16,8 +16,8 @@ _MOVING_GAIN = 0.4  # of an observation while the object moves
 _LEAST_GAIN = 0.05  # while it rests: the mean of the last twenty or so
 _SURPRISE = 0.006  # m; an observation further off counts as a motion that was not predicted
 _AT_REST = 1e-3  # m/s, rad/s
-_RECENT = 0.3  # share of the last observation in the mean of the recent ones
-_STRAYED = 0.0015  # m; where that mean is further off, an object glides on that should rest
+_RECENT = 0.3  # share of the last observation in the average of the recent ones
+_STRAYED = 0.0015  # m; where that average is further off, an object glides on that should rest
 
 
 class PoseTracker:

@@ -1,6 +1,6 @@
 """Many states advanced by one control step: the finger moves in a straight line, for a while.
 
-A state is a row of numbers (`COLUMNS`), all there is to know to go on as if nothing had been
+A state is a row of numbers (`COLUMNS`), everything needed to continue as if nothing had been
 interrupted.
 """
 

@@ -106,8 +106,8 @@ def open_bag(path: Path, chosen: list[str]) -> Bag:
         with AnyReader([where], default_typestore=get_typestore(Stores.LATEST)) as reader:
             for topic, info in reader.topics.items():
                 types[topic], counts[topic] = info.msgtype or "several types", info.msgcount
-            wanted = [c for c in reader.connections if c.topic in chosen or c.msgtype in TREES]
-            for connection, arrival, raw in reader.messages(wanted) if wanted else ():
+            read = [c for c in reader.connections if c.topic in chosen or c.msgtype in TREES]
+            for connection, arrival, raw in reader.messages(read) if read else ():
                 message = reader.deserialize(raw, connection.msgtype)
                 messages.setdefault(connection.topic, []).append((arrival, message))
     except Exception as error:
