@@ -9,20 +9,20 @@ from pushwise.experiments.exploration import CHOICES, report, rows_of, settings_
 from pushwise.sliding.explore_safely import MOST
 
 
-def test_both_choices_meet_the_same_objects(tmp_path: Path) -> None:
+def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     """Count pushes per object, and average the objects' shares."""
     settings = settings_of(trials=2)
     assert len(settings) == 2 * len(pw.objects.names) * len(CHOICES)
+    pushes = {"active": 4, "random": 8, "random slow": 10}
     rows = [
-        {**s, "pushes": (4 if s["choice"] == "active" else 8), "fell": False, "verdict": ""}
-        for s in settings
+        {**s, "pushes": pushes[str(s["choice"])], "fell": False, "verdict": ""} for s in settings
     ]
     rows[0] |= {"pushes": MOST, "verdict": "no safe push."}  # of two active boxes
     table = report(rows, tmp_path)
-    assert "| box | 2 | 8.0 | 8.0 | 100% | 1 | 0 | 0 |" in table
-    assert "| hammer | 2 | 4.0 | 8.0 | 50% | 0 | 0 | 0 |" in table
-    share = (1.0 + 8 * 0.5) / 9
-    assert f"| all | 18 | 4.4 | 8.0 | {share:.0%} | 1 | 0 | 0 |" in table
+    assert "| box | 2 | 8.0 | 8.0 | 10.0 | 100% | 80% | 1 | 0 | 0 | 0 |" in table
+    assert "| hammer | 2 | 4.0 | 8.0 | 10.0 | 50% | 40% | 0 | 0 | 0 | 0 |" in table
+    shares = f"{(1.0 + 8 * 0.5) / 9:.0%} | {(0.8 + 8 * 0.4) / 9:.0%}"
+    assert f"| all | 18 | 4.4 | 8.0 | 10.0 | {shares} | 1 | 0 | 0 | 0 |" in table
     assert "- box, active, trial 0: no safe push." in table
     assert (tmp_path / "table.md").read_text() == table + "\n"
 

@@ -2,8 +2,8 @@
 
 An object with uneven friction is explored in MuJoCo until it may go nine tenths as far over the
 edge, at a fall probability of 1 %, as if its most probable model were certain. After two random
-pushes, each further one is chosen among the same six slow pushes and six flicks: for what it would
-reveal, or at random.
+pushes, each further one is chosen among the same six slow pushes and six flicks for what it would
+reveal, or at random; or it is a random slow push, as all are in the paper.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from pushwise.errors import PushwiseError
 from pushwise.experiments.reporting import markdown
 from pushwise.experiments.rows import Row, numbers, where
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
-from pushwise.identification.next_push import RankedPush, next_push
+from pushwise.identification.belief import Belief
+from pushwise.identification.free_slide import is_flick
+from pushwise.identification.next_push import next_push
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import Table
-from pushwise.physics.push import Finger
+from pushwise.physics.push import Finger, Push
 from pushwise.planning.options import PlanOptions
 from pushwise.sliding.explore import Unexplored
 from pushwise.sliding.explore_safely import MOST, RankPushes, explore_until_safe
@@ -35,7 +37,7 @@ from pushwise.worlds.random_scene import random_world
 
 __all__ = ["CHOICES", "report", "rows_of", "run", "settings_of"]
 
-CHOICES = ("active", "random")
+CHOICES = ("active", "random", "random slow")
 """Ways to choose the next push."""
 _TABLE = Table()
 _SEED = 2100  # of the first trial
@@ -73,7 +75,7 @@ def rows_of(setting: Row) -> list[Row]:
             seen.pose,
             lambda belief, pose: safest(belief, _TABLE, options, pose),
             options=options,
-            rank=next_push if setting["choice"] == "active" else _shuffled(seed),
+            rank=_ranking(str(setting["choice"]), seed),
             progress=made.append,
         )
     except PushwiseError as error:
@@ -81,47 +83,51 @@ def rows_of(setting: Row) -> list[Row]:
     return [{"pushes": len(made), "fell": bool(world.fell), "verdict": verdict}]
 
 
-def _shuffled(seed: int) -> RankPushes:
-    """Return a ranking of pushes that is random."""
+def _ranking(choice: str, seed: int) -> RankPushes:
+    """Return how pushes are ranked: by what they reveal, or at random."""
+    if choice == "active":
+        return next_push
     rng = np.random.default_rng([seed, 13])
 
-    def ranked(*args: Any, **named: Any) -> Sequence[RankedPush]:
-        possible = next_push(*args, **named)
+    def shuffled(belief: Belief, pushes: Sequence[Push], *args: Any, **named: Any) -> Any:
+        if choice == "random slow":
+            pushes = [push for push in pushes if not is_flick(push)]
+        possible = next_push(belief, pushes, *args, **named)
         return [possible[i] for i in rng.permutation(len(possible))]
 
-    return ranked
+    return shuffled
 
 
 def report(rows: list[Row], folder: Path) -> str:
     """Write and return the table."""
     lines: list[tuple[object, ...]] = []
-    shares = []
+    shares: list[list[float]] = []
     for name in (*objects.names, "all"):
         some = rows if name == "all" else where(rows, object=name)
         if not some:
             continue
-        means = [float(numbers(where(some, choice=choice), "pushes").mean()) for choice in CHOICES]
+        each = [where(some, choice=choice) for choice in CHOICES]
+        active, *others = (float(numbers(group, "pushes").mean()) for group in each)
         if name != "all":
-            shares.append(means[0] / means[1])
-        share = float(np.mean(shares)) if name == "all" else shares[-1]
+            shares.append([active / other for other in others])
+        share = np.mean(shares, axis=0) if name == "all" else shares[-1]
         lines.append(
             (
                 name,
-                len(where(some, choice="active")),
-                *means,
-                f"{share:.0%}",
-                *(_used_up(where(some, choice=choice)) for choice in CHOICES),
+                len(each[0]),
+                active,
+                *others,
+                *(f"{value:.0%}" for value in share),
+                *(_used_up(group) for group in each),
                 int(numbers(some, "fell").sum()),
             )
         )
     columns = (
         "object",
         "trials",
-        "active: pushes",
-        "random: pushes",
-        "active relative to random",
-        f"active: used all {MOST}",
-        f"random: used all {MOST}",
+        *(f"{choice}: pushes" for choice in CHOICES),
+        *(f"active relative to {choice}" for choice in CHOICES[1:]),
+        *(f"{choice}: used all {MOST}" for choice in CHOICES),
         "fallen",
     )
     failed = [
@@ -132,7 +138,9 @@ def report(rows: list[Row], folder: Path) -> str:
     table = "\n\n".join(
         (
             "Pushes, two random ones included, until an object with uneven friction may go nine "
-            "tenths as far over the edge as if its most probable model were certain, in MuJoCo. "
+            "tenths as far over the edge as if its most probable model were certain, in MuJoCo: "
+            "chosen among slow pushes and flicks by what they reveal, at random among the same, or "
+            "random slow pushes only, as in the paper. "
             f"Trials end after {MOST} pushes at the latest. The last line has the mean of the "
             "objects' shares.",
             markdown(columns, lines),
