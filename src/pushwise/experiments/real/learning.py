@@ -42,7 +42,6 @@ __all__ = [
 FINGER_FRICTION = 0.3  # metal on metal
 RADIUS_DOUBT = 3e-4  # m
 SPREADS = (1.0, 3.0)  # of the load: uneven, or concentrated on feet
-ENOUGH = 10  # pushes from which the spread is chosen
 TIME_LIMIT = 3600.0  # s; so long that a busy machine changes no result
 FEW = 10  # up to this many pushes do not determine a load on cells
 SHARE = 0.2  # of a set, from which the published predictions were learned
@@ -110,9 +109,9 @@ def learn(
 ) -> dict[str, Identification]:
     """Identify the object of a set.
 
-    The load is learned on cells, with the spread that the first `ENOUGH` pushes make most probable,
-    and on feet; the result is the mean of both. More than `FEW` pushes determine the load on cells,
-    so that feet are not tried.
+    The load is learned on cells, with the spread that the pushes make most probable, and on feet;
+    the result is the mean of both. More than `FEW` pushes determine the load on cells, so that feet
+    are not tried.
 
     Returns:
         Identifications by the name of the method; the result is "identified".
@@ -120,24 +119,22 @@ def learn(
     """
     finger = nominal_finger(data)
 
-    def identified(
-        some: Sequence[PushRecord], spread: float, method: str = "refine"
-    ) -> Identification:
+    def identified(spread: float, method: str = "refine") -> Identification:
         return identify(
             grid_over(data.outline),
-            some,
+            records,
             method=method,
             finger=finger,
             prior=setup_prior(data, spread, finger.radius, calibrate=calibrate),
             search=SearchOptions(time_limit=TIME_LIMIT),
         )
 
-    found = {spread: identified(records[:ENOUGH], spread) for spread in SPREADS}
+    found = {spread: identified(spread) for spread in SPREADS}
     best = max(found, key=lambda spread: found[spread].posterior.refined.evidence)
-    cells = found[best] if len(records) <= ENOUGH else identified(records, best)
+    cells = found[best]
     if len(records) > FEW:
         return {"identified": cells}
-    feet = identified(records, best, "feet")
+    feet = identified(best, "feet")
     both = average([cells, feet])
     return {"identified": both, ON_CELLS: cells, ON_FEET: feet}
 
