@@ -181,8 +181,8 @@ class PushController:
     def refused(self) -> None:
         """Note that the finger could not go where the last step sent it, and is up.
 
-        The object may be nearer than it was seen to be. It is looked at again, and the contact is
-        left out for a while.
+        The object may be nearer than it was seen to be, or the place out of an arm's reach. The
+        object is looked at again, and the contact is left out for a while.
         """
         self._ban(self.pose)
         self._motion.lift()
