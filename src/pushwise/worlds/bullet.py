@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.errors import PushwiseError
+from pushwise.geometry.se2 import se2, unplace
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
@@ -124,6 +125,13 @@ class Bullet(StreamedSimulation):
         """Make all moves again."""
         if "moves" in stream:
             self._stream = BulletStream.from_json(self._scene(), stream["moves"])
+
+    def _distance(self, place: Array) -> float:
+        """Return how far a place (2,) is from the outline and from the cells' squares [m]."""
+        own = np.array(unplace(se2(*self._pose), *place))
+        beyond = np.abs(own - self._model.grid.centres) - 0.5 * self._model.grid.cell_size
+        squares = np.hypot(*np.maximum(beyond, 0.0).T).min()
+        return min(super()._distance(place), float(squares))
 
     def _scene(self) -> BulletScene:
         """Return what is in a room."""
