@@ -26,7 +26,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "compound": {"body": "compound"},
     "kuka": {"body": "compound", "robot": "kuka"},
 }
-kinds = pytest.mark.parametrize("kind", KINDS)
+SLOW = pytest.param("links", marks=pytest.mark.slow)
+kinds = pytest.mark.parametrize("kind", [SLOW, "compound", "kuka"])
 
 
 def moved(world: pw.worlds.Bullet, push: pw.Push, begin: int, end: int) -> list[list[float]]:
@@ -46,7 +47,6 @@ def test_the_finger_follows(kind: str) -> None:
     stream.close()
 
 
-@pytest.mark.slow
 @kinds
 def test_moves_add_up_to_a_push(kind: str) -> None:
     """End within 0.1 mm of a push; the Kuka, which follows moves more closely, within 2 mm."""
@@ -150,3 +150,16 @@ def test_a_world_that_nobody_holds_leaves_its_room() -> None:
     open_rooms = [i for i in range(50) if pybullet.isConnected(i)]
     del world
     assert sum(pybullet.isConnected(i) for i in open_rooms) == len(open_rooms) - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["compound", "kuka"])
+def test_a_controller_drives_it(kind: str) -> None:
+    """Bring the hammer to a goal, with an arm too, whose reach ends near the table's corners."""
+    sensing = pw.worlds.Sensing(Noise(position=1e-3, angle=5e-3))
+    world = pw.worlds.Bullet(HAMMER, pose=(0.0, -0.05, 0.0), sensing=sensing, **KINDS[kind])
+    control = pw.PushController(pw.Belief.certain(HAMMER.model), Table())
+    goal = np.array([0.05, 0.05, 0.5])
+    done = pw.drive(world, control, goal, noise=sensing.noise)
+    assert done.reached
+    assert mean_cell_error(HAMMER.grid, np.array(world.state()["pose"]), goal) < 0.006
