@@ -72,12 +72,7 @@ class Approaches:
         """Return paths that keep farther away from the object by a margin [m]."""
         library = self._library
         starts = (library.contacts + (GAP + margin) * library.normals)[::_NODES]
-        apart = np.array([outline_distance(self._outline, start) for start in starts])
-        fits = apart >= self._finger.radius + 0.9 * GAP
-        return Approach(
-            self._outline,
-            starts[fits] if margin else starts,
-            self._obstacles,
-            self._finger,
-            margin=margin,
-        )
+        if margin:
+            apart = np.array([outline_distance(self._outline, start) for start in starts])
+            starts = starts[apart >= self._finger.radius + GAP]
+        return Approach(self._outline, starts, self._obstacles, self._finger, margin=margin)
