@@ -139,13 +139,14 @@ class Refusing(pw.worlds.Ideal):
         (1, SimulationError, End.REACHED),
         (4, SimulationError, End.REACHED),
         (50, SimulationError, End.LOST),
-        (1, PushwiseError, End.REFUSED),
+        (1, PushwiseError, End.REACHED),
+        (50, PushwiseError, End.REFUSED),
     ],
 )
 def test_a_finger_that_does_not_fit_is_set_down_elsewhere(
     refusals: int, error: type[PushwiseError], end: End
 ) -> None:
-    """Try another contact; give up after many refusals, or where the world cannot move at all."""
+    """Try another contact, also where an arm cannot go; give up after many refusals."""
     world = Refusing(shape("square"), TABLE, sensing=pw.worlds.Sensing(NOISE))
     world.refusals, world.error = refusals, error
     done = pw.drive(world, controller("square"), (0.1, 0.05, 0.4))

@@ -39,7 +39,7 @@ def test_who_streams() -> None:
     assert isinstance(pw.worlds.MuJoCo(HAMMER), pw.worlds.StreamingWorld)
     assert not isinstance(pw.worlds.Replay(pw.PushLog((record,))), pw.worlds.StreamingWorld)
     pytest.importorskip("pybullet")
-    assert not isinstance(pw.worlds.Bullet(HAMMER), pw.worlds.StreamingWorld)
+    assert isinstance(pw.worlds.Bullet(HAMMER), pw.worlds.StreamingWorld)
 
 
 @streamed

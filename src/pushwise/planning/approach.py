@@ -89,13 +89,28 @@ class Approach:
     """Paths of a finger around an object and obstacles."""
 
     def __init__(
-        self, outline: Array, starts: Array, obstacles: Sequence[Array], finger: Finger
+        self,
+        outline: Array,
+        starts: Array,
+        obstacles: Sequence[Array],
+        finger: Finger,
+        *,
+        margin: float = 0.0,
     ) -> None:
-        """Prepare for an outline (k, 2) and places clear of it (b, 2), in the grid frame [m]."""
+        """Prepare for an object and its surroundings.
+
+        Args:
+            outline: Of the object [m], grid frame, shape (k, 2).
+            starts: Places clear of it, shape (b, 2).
+            obstacles: Polygons [m], table frame, shape (k, 2) each.
+            finger: The finger.
+            margin: How much farther than usual it stays away from everything [m].
+
+        """
         self._outline, self._obstacles = outline, obstacles
-        self._gap = finger.radius + _CLEAR
+        self._gap = finger.radius + _CLEAR + margin
         around = outline[ConvexHull(outline).vertices]
-        self._around = np.concatenate([_wider(around, finger.radius + _WIDE), starts])
+        self._around = np.concatenate([_wider(around, finger.radius + _WIDE + margin), starts])
         self._fixed = [_wider(corners, finger.radius + _WIDE) for corners in obstacles]
 
     def path(self, pose: Array, begin: Array, end: Array) -> Array | None:

@@ -16,11 +16,9 @@ from numpy.typing import ArrayLike
 from pushwise.checks import finite_array
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
-from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.model import Physics, Table
 from pushwise.physics.simulator import Simulator
-from pushwise.planning.approach import Approach
 from pushwise.planning.free_space import FreeSpace, checked_obstacles
 from pushwise.planning.prepared_pushes import prepared_pushes
 from pushwise.planning.push_library import TIME_STEP, local_pushes, seen_from
@@ -28,8 +26,9 @@ from pushwise.planning.push_search import PushChoice
 from pushwise.planning.search_space import STEP_COST
 from pushwise.planning.stability import Balance
 from pushwise.planning.value import relative_pose
+from pushwise.sliding.approaches import Approaches
 from pushwise.sliding.control_options import ControlOptions, Doing
-from pushwise.sliding.finger_motion import GAP, FingerMotion
+from pushwise.sliding.finger_motion import NEAR, FingerMotion
 from pushwise.sliding.pose_tracker import PoseTracker
 from pushwise.sliding.push_bans import PushBans
 from pushwise.sliding.push_guard import PushGuard
@@ -49,7 +48,6 @@ _BUDGET = 1.3  # times the planned travel after which a push ends, and
 _EXTRA = 0.03  # m
 _WORSE = 1.5  # times the risk at the start of a retreat at which it ends
 _MOVED = 0.001  # m; a push that moves the object less is not tried again
-_NODES = 4  # every fourth contact is a corner of approaches
 _ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
 _CHECKED = 40  # choices that are checked for safety
 _STEERED = 5  # and while pushing
@@ -102,8 +100,8 @@ class PushController:
         self._search = prepared.search()
         self._simulator = Simulator(model, finger=finger)
         self._coarse = Simulator(model, finger=finger, physics=Physics(dt=TIME_STEP))
-        starts = (self._library.contacts + GAP * self._library.normals)[::_NODES]
-        self._approach = Approach(model.grid.outline, starts, own, finger)
+        self._finger = finger
+        self._approaches = Approaches(model.grid.outline, self._library, own, finger)
         self.reset()
 
     def reset(self, finger: ArrayLike | None = None) -> None:
@@ -120,7 +118,9 @@ class PushController:
         self.searched = False
         """Whether the last step searched for a contact."""
         self._tracker: PoseTracker | None = None
-        self._motion = FingerMotion(self.grid.outline, self._library, self._simulator.finger)
+        self._motion = FingerMotion(self.grid.outline, self._library, self._finger)
+        self._simulator.finger = self._coarse.finger = self._finger
+        self._approaches.forget()
         self._motion.move_to(finger)
         self._route = Route(self._free, seed=self.options.seed)
         self._before: Array | None = None  # where the finger was a period ago
@@ -158,7 +158,8 @@ class PushController:
         if self._tracker is None:
             self._tracker = PoseTracker(self._simulator, observation.pose)
         else:
-            self._tracker.update(observation.pose, self._before, self._motion.place, period)
+            place, touching = self._motion.place, self._motion.touching
+            self._tracker.update(observation.pose, self._before, place, period, touching=touching)
         pose = self._tracker.pose
         if not np.array_equal(there, self._goal):
             self._route.start(pose, there)
@@ -170,6 +171,8 @@ class PushController:
         if self.doing in (Doing.LOOKING, Doing.ARRIVED):
             self._look(pose, self._tracker.resting)
         if self.doing is Doing.APPROACHING and not self._tracker.resting:
+            if self._motion.place is not None and self._motion.gap(pose) < NEAR:
+                self._approaches.keep_away()  # it was touched, or nearly so
             self._end_push(pose)  # it is not where the finger goes
         elif self.doing is Doing.APPROACHING and self._motion.approach(period):
             self.doing = Doing.PUSHING
@@ -181,10 +184,11 @@ class PushController:
     def refused(self) -> None:
         """Note that the finger could not go where the last step sent it, and is up.
 
-        The object may be nearer than it was seen to be. It is looked at again, and the contact is
-        left out for a while.
+        The object may be nearer than it was seen to be, or the place out of an arm's reach. The
+        object is looked at again, and the contact is left out for a while.
         """
         self._ban(self.pose)
+        self._approaches.keep_away()
         self._motion.lift()
         self._before = None
         self.doing, self._wait = Doing.LOOKING, _SETTLE
@@ -253,10 +257,7 @@ class PushController:
             if choice.pushes[0].contact == here:
                 self._begin(choice, pose, target, None, raised=False)
                 return True
-            start = self._start(choice, pose)
-            path: Array | None = start[None]
-            if self._motion.place is not None:
-                path = self._approach.path(pose, self._motion.place, start)
+            path = self._approaches.path(choice.pushes[0], self._motion, pose)
             if path is not None:
                 self._begin(choice, pose, target, path, raised=False)
                 return True
@@ -267,13 +268,9 @@ class PushController:
                 break
         if not enclosed:
             return False
-        self._begin(enclosed[0], pose, target, self._start(enclosed[0], pose)[None], raised=True)
+        start = self._approaches.start(enclosed[0].pushes[0], self._motion, pose)
+        self._begin(enclosed[0], pose, target, start[None], raised=True)
         return True
-
-    def _start(self, choice: PushChoice, pose: Array) -> Array:
-        """Return where the finger starts (2,), table frame."""
-        start: Array = placed(self._motion.start_of(choice.pushes[0])[None], pose)[0]
-        return start
 
     def _begin(
         self, choice: PushChoice, pose: Array, target: Array, path: Array | None, *, raised: bool
@@ -290,7 +287,8 @@ class PushController:
         motion, period = self._motion, self.options.period
         assert self._tracker is not None
         touched = motion.touching
-        if not motion.follow_contact(pose) or self._guard.risk(pose[None]) > self._permitted:
+        found = motion.follow_contact(pose, moves=not self._tracker.resting)
+        if not found or self._guard.risk(pose[None]) > self._permitted:
             self._end_push(pose)
             return
         self.contacts += motion.touching and not touched
@@ -318,6 +316,8 @@ class PushController:
             self._target = self._route.target(pose)
         seen = relative_pose(pose, self._target)
         place = seen_from(pose, self._motion.place)
+        assert self._tracker is not None
+        self._coarse.finger = self._tracker.finger
         local = local_pushes(self._library, self._coarse, place)
         clearance = self._guard.clearance(pose, self._target)
         pair = self._motion.pair_left(place, local)

@@ -89,17 +89,16 @@ def drive(
             break
         try:
             seen = world.move(finger, controller.options.period)
-        except SimulationError as error:
+        except PushwiseError as error:
             fell = bool(getattr(world, "fell", False))
             refusals += 1
             if fell or finger is None or refusals > _REFUSALS:
-                end, detail = (End.FELL if fell else End.LOST), str(error)
+                missed = End.LOST if isinstance(error, SimulationError) else End.REFUSED
+                end, detail = (End.FELL if fell else missed), str(error)
                 break
+            # The finger does not fit there, or an arm cannot go there; it may fit elsewhere.
             controller.refused()
             finger, seen = None, world.move(None, controller.options.period)
-        except PushwiseError as error:
-            end, detail = End.REFUSED, str(error)
-            break
         if log.add(finger, seen.pose):
             report()
     if log.close(fell=fell):

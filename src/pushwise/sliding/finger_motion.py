@@ -27,10 +27,12 @@ from pushwise.planning.push_search import PlannedPush
 from pushwise.planning.value import CONTACT_COST
 from pushwise.typing import Array
 
-__all__ = ["GAP", "FingerMotion"]
+__all__ = ["GAP", "NEAR", "FingerMotion"]
 
 GAP = 0.003
 """Distance between finger and object where an approach ends [m]."""
+NEAR = 0.015
+"""Gap within which an outline may be wrong, and the finger touch [m]."""
 _TOUCHED = 0.001  # m; a smaller gap counts as contact
 _LOST = 0.006  # m; a larger gap is the end of a contact
 _SEEK_SPEED = 0.1  # m/s until the object is touched
@@ -68,6 +70,7 @@ class FingerMotion:
         self._in_air = 0.0  # s until it is lowered at the end of the path
         self._legs: list[_Leg] = []
         self._speed = 0.0
+        self._met_at = 0.0  # m; the gap at which the object was touched
 
     @property
     def left(self) -> float:
@@ -79,10 +82,10 @@ class FingerMotion:
         if place is not None:
             self.place = np.array(finite_array("finger", place, (2,)))
 
-    def start_of(self, push: PlannedPush) -> Array:
-        """Return where the finger starts a push (2,), grid frame: a gap before it touches."""
+    def start_of(self, push: PlannedPush, gap: float = GAP) -> Array:
+        """Return where the finger starts a push (2,), grid frame: a gap [m] before it touches."""
         along = self._along(push, None)
-        back = GAP / -float(along @ self._library.normals[push.contact])
+        back = gap / -float(along @ self._library.normals[push.contact])
         start: Array = self._library.contacts[push.contact] - back * along
         return start
 
@@ -191,17 +194,24 @@ class FingerMotion:
             left -= length
         return not self._path
 
-    def follow_contact(self, pose: Array) -> bool:
-        """Note whether the finger touches the object at a pose (3,); return False if it lost it."""
+    def gap(self, pose: Array) -> float:
+        """Return the distance [m] between the finger and the outline at a pose (3,)."""
         assert self.place is not None
         seen = seen_from(pose, self.place)
-        gap = nearest_feature(seen[0], seen[1], *self._outline)[1] - self._radius
+        return float(nearest_feature(seen[0], seen[1], *self._outline)[1]) - self._radius
+
+    def follow_contact(self, pose: Array, *, moves: bool) -> bool:
+        """Note whether the finger touches the object at a pose (3,); return False if it lost it.
+
+        An object that moves is touched, although its outline is not there yet.
+        """
+        gap = self.gap(pose)
         if self.touching:
-            self.touching = gap < _LOST
+            self.touching = gap < self._met_at + _LOST
             return self.touching
-        self.touching = gap < _TOUCHED
+        self.touching = gap < _TOUCHED or (moves and gap < NEAR)
         if self.touching:
-            self.travelled = 0.0
+            self.travelled, self._met_at = 0.0, max(gap, 0.0)
         return self.touching or self.travelled < _SEEK
 
     def advance(self, pose: Array, period: float) -> bool:

@@ -1,51 +1,43 @@
 """`Bullet`: the paper's engine, with the cells as links, as one compound, or with a Kuka arm.
 
-Bullet is not reproducible in a world that is used again, so every push happens in a fresh one, and
-there is no `move`: the state in the middle of one could not be kept.
+Bullet is not reproducible in a world that is used again, so every push and every stream of moves
+begins in a fresh one (`bullet_engine`).
 Its friction is coarse, and its finger touches the cells' squares: after 0.1 to 0.2 m, objects are 1
 to 85 mm from where Coulomb's law puts them (`pushwise experiment referee` measures it).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.errors import PushwiseError
+from pushwise.geometry.se2 import se2, unplace
 from pushwise.objects.thing import Thing
 from pushwise.physics.model import ObjectModel, Table
 from pushwise.physics.push import Finger, Push
 from pushwise.typing import Array
-from pushwise.worlds.bullet_scene import (
-    TIME_STEP,
-    BodyKind,
-    BulletFinger,
-    CylinderFinger,
-    Fingertip,
-    Room,
-    contact_force,
-    flat_pose,
-    put_object,
-    put_table,
-    raise_finger,
-)
+from pushwise.worlds.bullet_engine import BulletEngine, BulletScene, BulletStream
+from pushwise.worlds.bullet_finger import BulletFinger, CylinderFinger
+from pushwise.worlds.bullet_scene import BodyKind, Room
 from pushwise.worlds.kuka import Kuka, rehearsed
-from pushwise.worlds.run_push import Look, Motion, run_push
-from pushwise.worlds.simulated import SimulatedWorld
+from pushwise.worlds.run_push import Motion, run_push
+from pushwise.worlds.streaming import Instant, StreamedSimulation
 from pushwise.worlds.world import Sensing
 
 __all__ = ["Bullet"]
 
-_AT_REST = 2e-3  # m/s, rad/s
 
-
-class Bullet(SimulatedWorld):
+class Bullet(StreamedSimulation):
     """Boxes on a box, pushed by an upright cylinder or by a Kuka arm that holds one.
 
     Tables are rectangular. Needs the extra `bullet`.
     """
+
+    _stream: BulletStream | None  # what moves continue from
 
     def __init__(
         self,
@@ -69,7 +61,8 @@ class Bullet(SimulatedWorld):
                 weighted by mass.
             robot: "kuka": a Kuka iiwa whose fingertip follows the push within 3 mm, or which
                 refuses it before it moves, because it is out of reach or too fast; records state
-                the path that was measured. None: the finger alone.
+                the path that was measured. It refuses a `move` for the same reasons; while its
+                finger is up it is not simulated. None: the finger alone.
             seed: Random seed of the noise.
             pose: Pose of the grid frame at the start [m, m, rad], shape (3,).
             finger: The finger; the default `Finger` if not given.
@@ -82,28 +75,26 @@ class Bullet(SimulatedWorld):
             raise PushwiseError(f"robot must be 'kuka' or None; got {robot!r}.")
         self._body: BodyKind = body
         self._robot = robot
+        self._stream = None
         with Room():
             pass  # a missing engine is an error here, not at the first push
         super().__init__(thing, table, seed=seed, pose=pose, finger=finger, sensing=sensing)
 
     def _carried_out(self, push: Push, pose: Array, twist: Array) -> Motion:
         """Build the world, push, and step until the object rests."""
-        height = 0.5 * float(self._model.grid.heights.min())
-        # Bullet multiplies the two coefficients of a contact. The table's is 1; the finger's is
-        # divided by that of the object, so that their product is the friction of the finger.
-        mean = float(self._model.mass @ self._model.friction) / self._model.total_mass
-        tip = Fingertip(self._finger.radius, self._finger.friction / max(mean, 1e-6), height)
+        scene = self._scene()
+        tip = scene.tip
         joints = rehearsed(self._table, push, tip) if self._robot == "kuka" else None
         with Room() as room:
-            put_table(room, self._table)
-            thing = put_object(room, self._model, pose, twist, self._body)
+            thing = scene.put(room, pose, twist)
             finger: BulletFinger
             if joints is None:
-                finger = CylinderFinger(room, push, tip)
+                finger = CylinderFinger(room, tip, push)
             else:
                 finger = Kuka(room, self._table, tip)
                 finger.start(joints)
-            engine = _BulletEngine(room, thing, finger, push)
+            lifted_at = push.duration if push.raised else np.inf
+            engine = BulletEngine(room, thing, finger, lifted_at=lifted_at)
             return run_push(engine, push, pose[2], self._sensing.rate)
 
     def _measured(self, push: Push, motion: Motion) -> Push:
@@ -113,32 +104,35 @@ class Bullet(SimulatedWorld):
         during = motion.t <= push.duration
         return Push(motion.t[during], motion.finger[during], raised=push.raised)
 
+    def _streamed(self, end: Array | None, dt: float) -> Instant:
+        """Step the engine on from where the last move left it."""
+        if self._stream is None:
+            self._stream = BulletStream(self._scene(), self._pose, self._twist)
+        return self._stream.move(end, dt)
 
-class _BulletEngine:
-    """A Bullet scene in the middle of a push."""
+    def _halt(self) -> None:
+        """Leave the room: pushes and streams begin in a fresh one, with an object at rest."""
+        super()._halt()
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = None
 
-    def __init__(self, room: Room, thing: int, finger: BulletFinger, push: Push) -> None:
-        """Watch an object and what pushes it."""
-        self._room, self._thing, self._finger, self._push = room, thing, finger, push
+    def _inner_state(self) -> dict[str, Any]:
+        """Return the moves made so far."""
+        return {} if self._stream is None else {"moves": self._stream.to_json()}
 
-    def advance(self, begin: float, end: float) -> Array:
-        """Step from one time to another [s]; return the finger's mean force [N], shape (2,)."""
-        steps = int(np.ceil((end - begin) / TIME_STEP - 1e-9))
-        dt = (end - begin) / steps
-        self._room.call("setTimeStep", dt)
-        if self._push.raised and begin >= self._push.duration:
-            raise_finger(self._room, self._finger)
-        total = np.zeros(2)
-        for i in range(steps):
-            self._finger.drive(begin + i * dt, dt)
-            self._room.call("stepSimulation")
-            total += contact_force(self._room, self._thing, self._finger)
-        mean: Array = total / steps
-        return mean
+    def _restore_inner(self, stream: Mapping[str, Any]) -> None:
+        """Make all moves again."""
+        if "moves" in stream:
+            self._stream = BulletStream.from_json(self._scene(), stream["moves"])
 
-    def look(self, near: float) -> Look:
-        """Return the current state, theta within half a turn of `near` [rad]."""
-        pose, height, tilt = flat_pose(self._room, self._thing, near)
-        speeds = np.abs(self._room.call("getBaseVelocity", self._thing))
-        still = bool(speeds.max() < _AT_REST)
-        return Look(pose, self._finger.place(), height, tilt, still)
+    def _distance(self, place: Array) -> float:
+        """Return how far a place (2,) is from the outline and from the cells' squares [m]."""
+        own = np.array(unplace(se2(*self._pose), *place))
+        beyond = np.abs(own - self._model.grid.centres) - 0.5 * self._model.grid.cell_size
+        squares = np.hypot(*np.maximum(beyond, 0.0).T).min()
+        return min(super()._distance(place), float(squares))
+
+    def _scene(self) -> BulletScene:
+        """Return what is in a room."""
+        return BulletScene(self._model, self._table, self._finger, self._body, self._robot)

@@ -1,4 +1,4 @@
-"""What a Bullet world consists of: a fresh room, a table, an object, a finger."""
+"""What a Bullet world consists of: a fresh room, a table, an object; not the finger."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -18,22 +17,17 @@ from pushwise.extras import require
 from pushwise.geometry.polygon import placed
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Table
-from pushwise.physics.push import Push
 from pushwise.typing import Array
 from pushwise.worlds.mujoco_scene import table_frame
 
 __all__ = [
     "TIME_STEP",
     "BodyKind",
-    "BulletFinger",
-    "CylinderFinger",
-    "Fingertip",
     "Room",
-    "contact_force",
     "flat_pose",
+    "grid_twist",
     "put_object",
     "put_table",
-    "raise_finger",
 ]
 
 BodyKind = Literal["links", "compound"]
@@ -42,7 +36,6 @@ TIME_STEP = 1.0 / 240.0
 """[s]; this and the number of iterations are those of the paper's code."""
 _ITERATIONS = 50
 _TABLE = 0.5  # m; half the thickness of the table
-_HEAVY = 1000.0  # kg; contacts of a body of mass 0, as in the paper's code, ignore its velocity
 _BASE_MASS = 1e-7  # kg; of the base link in the paper's code, which has no shape
 
 
@@ -92,62 +85,6 @@ def _silence() -> Iterator[None]:
         os.close(kept)
 
 
-@dataclass(frozen=True)
-class Fingertip:
-    """The cylinder that touches the object."""
-
-    radius: float
-    """[m]"""
-    friction: float
-    """Its coefficient of friction, which Bullet multiplies by that of the object."""
-    height: float
-    """Height of its middle above the table, and its length [m]."""
-
-
-class BulletFinger(Protocol):
-    """What moves along a push."""
-
-    body: int
-    """Its number in the room."""
-    link: int
-    """The link that touches the object."""
-
-    def drive(self, t: float, dt: float) -> None:
-        """Move from time t [s] through one step dt [s]."""
-
-    def place(self) -> Array:
-        """Return the position of the finger's centre [m], shape (2,)."""
-
-
-class CylinderFinger:
-    """The finger alone: an upright cylinder, so heavy that it moves whatever it meets."""
-
-    def __init__(self, room: Room, push: Push, tip: Fingertip) -> None:
-        """Put it at the start of the push."""
-        self._room, self._push = room, push
-        shape = room.call(
-            "createCollisionShape", room.engine.GEOM_CYLINDER, radius=tip.radius, height=tip.height
-        )
-        self.body: int = room.call(
-            "createMultiBody", _HEAVY, shape, basePosition=[*push.start, tip.height]
-        )
-        self.link = -1
-        room.call("changeDynamics", self.body, -1, lateralFriction=tip.friction)
-        room.call("changeDynamics", self.body, -1, linearDamping=0.0, angularDamping=0.0)
-
-    def drive(self, t: float, dt: float) -> None:
-        """Set the finger's velocity, with an upward part that gravity will cancel."""
-        # Setting its position instead would make Bullet forget the contacts. The velocity leads
-        # back to the path, from which contacts move even a heavy finger.
-        vx, vy = (self._push.at(t + dt) - self.place()) / dt
-        self._room.call("resetBaseVelocity", self.body, [vx, vy, GRAVITY * dt], [0.0] * 3)
-
-    def place(self) -> Array:
-        """Return the position of the finger's centre [m], shape (2,)."""
-        position, _ = self._room.call("getBasePositionAndOrientation", self.body)
-        return np.array(position[:2])
-
-
 def put_table(room: Room, table: Table) -> None:
     """Put the table, its top at height 0 and its friction 1."""
     (x, y), (a, b), angle = table_frame(table)
@@ -182,7 +119,7 @@ def put_object(room: Room, model: ObjectModel, pose: Array, twist: Array, body: 
 def _throw(room: Room, thing: int, theta: float, twist: Array) -> None:
     """Give an object at an angle [rad] the twist (3,) of its grid origin."""
     # Bullet's velocity is that of the base's centre of mass: a compound's own, or the grid origin.
-    x, y = placed(np.array([_inner_centre(room, thing)[:2]]), np.array([0.0, 0.0, theta]))[0]
+    x, y = _turned_centre(room, thing, theta)
     vx, vy, omega = twist.tolist()
     velocity = [vx - omega * y, vy + omega * x, 0.0]
     room.call("resetBaseVelocity", thing, velocity, [0.0, 0.0, omega])
@@ -280,24 +217,21 @@ def flat_pose(room: Room, thing: int, near: float) -> tuple[Array, float, float]
     return np.array([x, y, theta + 2.0 * np.pi * turns]), z, float(tilt)
 
 
+def grid_twist(room: Room, thing: int, theta: float) -> Array:
+    """Return the twist (3,) of the grid origin of an object at an angle [rad]."""
+    (vx, vy, _), (_, _, omega) = room.call("getBaseVelocity", thing)
+    x, y = _turned_centre(room, thing, theta)
+    return np.array([vx + omega * y, vy - omega * x, omega])
+
+
+def _turned_centre(room: Room, thing: int, theta: float) -> Array:
+    """Return the way from the grid origin to the centre of an object's base [m], shape (2,)."""
+    own = np.array([_inner_centre(room, thing)[:2]])
+    turned: Array = placed(own, np.array([0.0, 0.0, theta]))[0]
+    return turned
+
+
 def _inner_centre(room: Room, thing: int) -> tuple[float, float, float]:
     """Return the centre of mass of an object's base in the grid frame [m]."""
     centre: tuple[float, float, float] = room.call("getDynamicsInfo", thing, -1)[3]
     return centre
-
-
-def raise_finger(room: Room, finger: BulletFinger) -> None:
-    """Let the finger touch nothing from now on."""
-    room.call("setCollisionFilterGroupMask", finger.body, finger.link, 0, 0)
-
-
-def contact_force(room: Room, thing: int, finger: BulletFinger) -> Array:
-    """Return the force of the finger on the object [N], shape (2,)."""
-    force = np.zeros(3)
-    for point in room.call("getContactPoints", thing, finger.body):
-        if point[4] != finger.link:
-            continue
-        normal, pressed = np.array(point[7]), point[9]
-        force += pressed * normal + point[10] * np.array(point[11])
-        force += point[12] * np.array(point[13])
-    return force[:2]

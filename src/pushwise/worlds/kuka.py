@@ -1,4 +1,7 @@
-"""`Kuka`: a Kuka iiwa that moves its fingertip along a push by inverse kinematics."""
+"""`Kuka`: a Kuka iiwa that moves its fingertip along a push by inverse kinematics.
+
+`StreamedKuka` follows one path after another.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from pushwise.errors import PushwiseError
 from pushwise.physics.model import Table
 from pushwise.physics.push import Push
 from pushwise.typing import Array
-from pushwise.worlds.bullet_scene import TIME_STEP, Fingertip, Room
+from pushwise.worlds.bullet_finger import Fingertip, let_touch
+from pushwise.worlds.bullet_scene import TIME_STEP, Room
 from pushwise.worlds.mujoco_scene import table_frame
 from pushwise.worlds.run_push import sample_times
 
-__all__ = ["JointPath", "Kuka", "rehearsed"]
+__all__ = ["JointPath", "Kuka", "StreamedKuka", "rehearsed"]
 
 _JOINTS = 7
 _FLANGE = "lbr_iiwa_link_7"
@@ -143,10 +147,20 @@ class Kuka:
         """Return the position of the fingertip [m], shape (2,)."""
         return self._fingertip()[0][:2]
 
-    def solved(self, push: Push) -> JointPath:
-        """Return the joint angles along a push; one out of reach is refused."""
+    def lift(self) -> None:
+        """Stay, and let the fingertip touch nothing from now on."""
+        let_touch(self._room, self, touch=False)
+
+    def solved(self, push: Push, near: Array | None = None) -> JointPath:
+        """Return the joint angles along a push; one out of reach is refused.
+
+        Args:
+            push: The push.
+            near: Joint angles near those of its start (7,), if any are known.
+
+        """
         solved = []
-        joints = np.array(_READY)
+        joints = np.array(_READY) if near is None else near
         times = sample_times(push, push.duration, max(_RATE, push.top_speed / _STRIDE))
         for x, y in push.at(times):
             joints, missed = self._joints_for(np.array([x, y, self._height]), joints)
@@ -198,6 +212,47 @@ class Kuka:
         state = self._room.call("getLinkState", self.body, self.link, computeForwardKinematics=True)
         turn = np.reshape(self._room.engine.getMatrixFromQuaternion(state[5]), (3, 3))
         return np.array(state[4]), turn
+
+
+class StreamedKuka(Kuka):
+    """An arm that follows one path after another.
+
+    It is not watched while its finger is up: it is set down wherever it can reach.
+    """
+
+    def __init__(self, room: Room, spare: Room, table: Table, tip: Fingertip) -> None:
+        """Put the arm in its place, up.
+
+        Args:
+            room: Where it is.
+            spare: An empty room, in which joint angles are tried.
+            table: The table.
+            tip: What touches the object.
+
+        """
+        super().__init__(room, table, tip)
+        self._tried = Kuka(spare, table, tip)
+        self._up = True
+        self._path = JointPath(np.array([0.0, 1.0]), np.array([_READY, _READY]))
+        self.start(self._path)
+        let_touch(room, self, touch=False)
+
+    def follow(self, path: Push) -> None:
+        """Follow another path from time 0 on; one that it cannot follow is refused."""
+        joints = self._tried.solved(path, None if self._up else self._path.angles[-1])
+        _refuse_fast_joints(joints)
+        self._path = joints
+        if self._up:
+            self.start(joints)
+            let_touch(self._room, self, touch=True)
+            self._up = False
+
+    def lift(self) -> None:
+        """Stay, and let the fingertip touch nothing from now on."""
+        if not self._up:
+            last = self._path.angles[-1]
+            self._path, self._up = JointPath(np.array([0.0, 1.0]), np.array([last, last])), True
+            super().lift()
 
 
 def _urdf_with_finger(tip: Fingertip) -> str:

@@ -196,13 +196,16 @@ class SimulatedWorld(ABC):
 
     def _refuse_inside(self, place: Array) -> None:
         """Raise an error if a finger at a place (2,) would be inside the object."""
-        outline = placed(self._model.grid.outline, self._pose)
-        if outline_distance(outline, place) < self._finger.radius - _TOUCHING:
+        if self._distance(place) < self._finger.radius - _TOUCHING:
             x, y = place
             raise SimulationError(
                 f"the finger, centre ({x:.4f}, {y:.4f}) m and radius {self._finger.radius:g} m, "
                 "starts inside the object; start it clear of the outline."
             )
+
+    def _distance(self, place: Array) -> float:
+        """Return how far a place (2,) is from what the finger touches [m]."""
+        return outline_distance(placed(self._model.grid.outline, self._pose), place)
 
     def _noisy(self, pose: Array) -> Array:
         """Return poses (T, 3) as a camera would measure them."""
