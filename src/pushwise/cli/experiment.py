@@ -180,7 +180,10 @@ class PlanningCommand(SweepCommand):
     goals: Annotated[int, typer.Option(help="Goals per ground truth.")] = 10
     part: Annotated[
         list[str] | None,
-        typer.Option(help="ideal, mujoco, obstacles or goals; repeat for several, default all."),
+        typer.Option(
+            help="ideal, mujoco, obstacles, goals, control or around; repeat for several, "
+            "default all."
+        ),
     ] = None
 
 
