@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushwise.geometry.overlap import convex_parts, fan, overlap
+from pushwise.geometry.overlap import convex_parts, fan, new_covered, overlap, update_covered
 from pushwise.geometry.polygon import contains
 
 SQUARE = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)])
@@ -39,3 +39,17 @@ def test_a_concave_outline_against_points() -> None:
         both = contains(pw.placed(ELL, pose), points) & inside
         assert share == pytest.approx(both.sum() / inside.sum(), abs=0.02)
     assert overlap(fan(ELL), np.zeros((1, 3)), np.zeros((1, 3)))[0] == pytest.approx(1.0)
+
+
+def test_what_has_not_moved_is_not_computed_again() -> None:
+    """Keep the share of an object whose pose and goal are the same; find it anew otherwise."""
+    places = np.zeros((3, 6))
+    covered = new_covered(3)
+    update_covered(fan(ELL), np.arange(3), places, covered)
+    covered.shares[:] = 7.0
+    places[1, 0] = 0.01
+    places[2, 5] = 0.1
+    update_covered(fan(ELL), np.arange(3), places, covered)
+    assert covered.shares[0] == 7.0
+    moved = overlap(fan(ELL), places[1:, :3], places[1:, 3:])
+    np.testing.assert_array_equal(covered.shares[1:], moved)

@@ -1,4 +1,4 @@
-"""`step_paths`: several control steps of many states in one call."""
+"""`PathBatch`: several control steps of many states in one call."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pushwise as pw
-from pushwise.physics.path_batch import Walls, step_paths
+from pushwise.physics.path_batch import PathBatch, Walls
 from random_pushes import library_model
 
 FINGER = pw.Finger(0.01, 0.3)
@@ -37,9 +37,9 @@ def test_paths_are_control_steps_one_after_the_other() -> None:
         one_by_one = states
         for finger in paths:
             one_by_one = pw.step_batch(simulators, one_by_one, finger, 0.02)
-        alone, made = step_paths(simulators, states, paths, 0.02)
+        alone, made = PathBatch(simulators, 0.02).step(states, paths)
         with ThreadPoolExecutor(2) as pool:
-            states, _ = step_paths(simulators, states, paths, 0.02, pool=pool)
+            states, _ = PathBatch(simulators, 0.02, pool=pool).step(states, paths)
         np.testing.assert_array_equal(alone.numbers, one_by_one.numbers)
         np.testing.assert_array_equal(states.numbers, one_by_one.numbers)
         assert (made == 5).all()
@@ -49,10 +49,11 @@ def test_paths_are_control_steps_one_after_the_other() -> None:
 
 
 def test_each_state_needs_a_simulator() -> None:
-    """Say how many simulators were given, and for how many states."""
-    simulator = pw.Simulator(pw.objects.load("hammer").model)
-    with pytest.raises(pw.PushwiseError, match="got 1 for 2"):
-        step_paths([simulator], simulator.start(np.zeros((2, 3))), np.zeros((3, 2, 2)), 0.1)
+    """Say how many states were given, and for how many simulators."""
+    simulator = square_simulator()
+    batch = PathBatch([simulator], 0.1)
+    with pytest.raises(pw.PushwiseError, match="got 2 for 1"):
+        batch.step(simulator.start(np.zeros((2, 3))), np.zeros((3, 2, 2)))
 
 
 def square_simulator() -> pw.Simulator:
@@ -67,9 +68,9 @@ def test_a_sliding_object_stops_at_a_wall() -> None:
     simulator = square_simulator()
     start = simulator.start([[0.05, 0.0, 0.0]], [[0.5, 0.0, 0.0]])
     away = np.full((30, 1, 2), 0.5)
-    free, _ = step_paths([simulator], start, away, 0.01)
+    free, _ = PathBatch([simulator], 0.01).step(start, away)
     assert free.pose[0, 0] - 0.05 == pytest.approx(0.5**2 / (2 * 0.3 * 9.81), abs=1e-3)
-    stopped, made = step_paths([simulator], start, away, 0.01, Walls(-0.1, 0.1))
+    stopped, made = PathBatch([simulator], 0.01, Walls(-0.1, 0.1)).step(start, away)
     np.testing.assert_allclose(stopped.pose[0], [0.08, 0.0, 0.0], atol=1e-9)
     assert not stopped.twist.any() and made[0] == 30
 
@@ -80,14 +81,13 @@ def test_a_finger_stops_before_it_squeezes_an_object() -> None:
     state = simulator.step(simulator.start([[0.05, 0.0, 0.0]]), (0.0, 0.0), 0.01)
     share = np.linspace(0.0, 1.0, 41)[1:, None, None]
     path = share * np.array([0.1, 0.0])
-    state, made = step_paths([simulator], state, path, 0.01, Walls(-0.1, 0.1))
+    batch = PathBatch([simulator], 0.01, Walls(-0.1, 0.1))
+    state, made = batch.step(state, path)
     assert 16 < made[0] < 30
     # It may be a quarter of its radius inside for a moment.
     np.testing.assert_allclose(state.pose[0], [0.08, 0.0, 0.0], atol=1e-9)
     assert 0.05 <= state.finger[0, 0] <= 0.05 + 0.25 * FINGER.radius
-    back, made = step_paths(
-        [simulator], state, state.finger - share * np.array([0.03, 0.0]), 0.01, Walls(-0.1, 0.1)
-    )
+    back, made = batch.step(state, state.finger - share * np.array([0.03, 0.0]))
     assert made[0] == 40
     np.testing.assert_allclose(back.finger[0], state.finger[0] - [0.03, 0.0], atol=1e-12)
 
@@ -96,4 +96,19 @@ def test_a_time_step_is_needed() -> None:
     """Say what to do without one."""
     simulator = pw.Simulator(pw.objects.load("hammer").model)
     with pytest.raises(pw.PushwiseError, match=r"make the Simulator with a Physics\.dt"):
-        step_paths([simulator], simulator.start(np.zeros((1, 3))), np.ones((2, 1, 2)), 0.1)
+        PathBatch([simulator], 0.1)
+
+
+def test_a_finger_that_does_not_move() -> None:
+    """Leave the states of some fingers as they are, in contact and at rest."""
+    simulator = square_simulator()
+    batch = PathBatch([simulator] * 3, 0.01)
+    state = simulator.step(simulator.start(np.zeros((3, 3))), (-0.04, 0.0), 0.01)
+    path = np.linspace(-0.04, 0.0, 6)[1:, None, None] * np.array([1.0, 0.0]) + np.zeros((3, 2))
+    state, _ = batch.step(state, path)
+    after, made = batch.step(state, path + 0.01, np.array([True, False, True]))
+    assert (state.mode != pw.Mode.SEPARATE).all()
+    np.testing.assert_array_equal(after.numbers[1], state.numbers[1])
+    np.testing.assert_array_equal(after.numbers[0], after.numbers[2])
+    assert (after.numbers[0] != state.numbers[0]).any()
+    assert made.tolist() == [5, 0, 5]

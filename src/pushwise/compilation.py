@@ -17,10 +17,14 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, TypeVar
 
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core.cgutils import create_struct_proxy
 from numba.core.event import Listener, register
+from numba.extending import intrinsic
 
 from pushwise.progress import OnProgress, Progress
+from pushwise.typing import Integers
 
 __all__ = [
     "compiled",
@@ -28,6 +32,7 @@ __all__ = [
     "compiled_part",
     "compiled_sum",
     "compiling_reported",
+    "next_turn",
     "seconds_compiling",
     "working_clock",
 ]
@@ -75,6 +80,22 @@ def compiled_sum(function: _F) -> _F:
     """Compile a part that is one long sum, whose terms may be added in any order."""
     part: _F = njit(**_PART, fastmath=_REORDER)(function)
     return part
+
+
+def _next_turn(typing: object, counter: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return the number in counter (1,), which counts on: to each of several threads another.
+
+    Threads that take turns share work of unknown length evenly, without the interpreter's lock.
+    """
+
+    def count_on(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = create_struct_proxy(signature.args[0])(context, builder, args[0])  # type: ignore[no-untyped-call]
+        return builder.atomic_rmw("add", array.data, ir.Constant(ir.IntType(64), 1), "monotonic")
+
+    return types.int64(counter), count_on
+
+
+next_turn: Callable[[Integers], int] = intrinsic(_next_turn)  # type: ignore[assignment]
 
 
 _UNNOTICED = 0.5  # s of compiling about which nothing needs to be said

@@ -23,15 +23,16 @@ from pushwise.envs.push_t_task import (
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import placed
 from pushwise.physics.motion_state import MotionState, frozen_state
-from pushwise.physics.path_batch import Walls, step_paths
+from pushwise.physics.path_batch import PathBatch, Walls
 from pushwise.physics.prepared import action_of
 from pushwise.physics.push import Push
 from pushwise.physics.simulator import Simulator
-from pushwise.typing import Array, Flags, Integers
+from pushwise.typing import Array, Flags
 
 __all__ = ["Arena", "ArenaState"]
 
 _WALLS = Walls(PIXEL * WALLS[0], PIXEL * WALLS[1])
+_UNITS = np.array([PIXEL, PIXEL, 1.0])  # of a pose in pixels
 _MOVES = 20  # of an object out of agent and walls, at the start
 
 
@@ -64,11 +65,12 @@ class Arena:
         """Their velocities [px/s], shape (B, 2)."""
         cores = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(cores) if min(cores, size // 8) > 1 else None
+        self._batch: PathBatch | None = None  # until another object is placed
 
     @property
     def pose(self) -> Array:
         """Poses of the objects [px, px, rad], shape (B, 3)."""
-        pose: Array = self.motion.pose / (PIXEL, PIXEL, 1.0)
+        pose: Array = self.motion.pose / _UNITS
         return pose
 
     def close(self) -> None:
@@ -103,30 +105,26 @@ class Arena:
             )
         # The agent is lowered next to the object before the first step.
         state = simulator.step(simulator.start(there), at, CONTROL_TIME)
-        self._set(i, state.numbers)
-        self.simulators[i] = simulator
+        numbers = np.array(self.motion.numbers)
+        numbers[i] = state.numbers
+        self.motion = frozen_state(numbers)
+        if simulator is not self.simulators[i]:
+            self.simulators[i] = simulator
+            self._batch = None
         self.agent[i], self.velocity[i] = agent, 0.0
 
     def step(self, target: Array, moving: Flags) -> None:
         """Move some of the agents towards targets (B, 2) [px] for a tenth of a second."""
-        of = np.flatnonzero(moving)
-        if len(of) == 0:
-            return
-        places, speeds = agent_path(self.agent[of], self.velocity[of], target[of])
-        simulators = [self.simulators[i] for i in of]
-        after, made = step_paths(
-            simulators, self.motion[of], PIXEL * places, CONTROL_TIME, _WALLS, self._pool
-        )
-        self._set(of, after.numbers)
-        stopped = of[made < CONTROL_STEPS]
-        self.agent[of], self.velocity[of] = places[-1], speeds[-1]
-        self.agent[stopped], self.velocity[stopped] = self.motion.finger[stopped] / PIXEL, 0.0
-
-    def _set(self, of: Integers | int, rows: Array) -> None:
-        """Set the states of some objects."""
-        numbers = np.array(self.motion.numbers)
-        numbers[of] = rows
-        self.motion = frozen_state(numbers)
+        places, speeds = agent_path(self.agent, self.velocity, target)
+        if self._batch is None:
+            self._batch = PathBatch(self.simulators, CONTROL_TIME, _WALLS, self._pool)
+        self.motion, made = self._batch.step(self.motion, PIXEL * places, moving)
+        np.copyto(self.agent, places[-1], where=moving[:, None])
+        np.copyto(self.velocity, speeds[-1], where=moving[:, None])
+        stopped = np.flatnonzero(moving & (made < CONTROL_STEPS))
+        if len(stopped) > 0:
+            self.agent[stopped] = self.motion.finger[stopped] / PIXEL
+            self.velocity[stopped] = 0.0
 
 
 def _out_of_walls(outline: Array, pose: Array) -> Array:

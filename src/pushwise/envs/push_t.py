@@ -16,7 +16,7 @@ from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, TopView, picture
 from pushwise.envs.push_t_task import PIXEL, SIZE, SUCCESS, WALLS
 from pushwise.envs.stepped import Stepped
 from pushwise.errors import PushwiseError
-from pushwise.geometry.overlap import overlap
+from pushwise.geometry.overlap import new_covered, update_covered
 from pushwise.geometry.polygon import placed
 from pushwise.physics.model import ObjectModel
 from pushwise.physics.push import Finger
@@ -33,6 +33,7 @@ __all__ = [
 
 ObsType = Literal["state", "environment_state_agent_pos"]
 _FLOOR = np.column_stack([np.take(WALLS, [0, 1, 1, 0]), np.take(WALLS, [0, 0, 1, 1])])
+_METRES = np.array([PIXEL, PIXEL, 1.0])  # of a pose in pixels
 _TRIES = 100  # starts that are drawn until there is room for the object
 
 
@@ -69,6 +70,7 @@ class PushTGame:
         self.goal = np.zeros((size, 3))
         self.arena = Arena(usual.simulator, size)
         self._obs_type, self._normalised = obs_type, normalised
+        self._covered = new_covered(size)
         self._alike: list[Integers] = []  # until an object changes; see `_groups`
 
     def start(
@@ -90,37 +92,44 @@ class PushTGame:
     def _begin(self, i: int, episode: Episode) -> None:
         """Place object and agent of an episode."""
         self.arena.place(i, episode.pushed.simulator, episode.agent, episode.pose)
-        self.pushed[i], self.goal[i] = episode.pushed, episode.goal
-        self._alike = []
+        self.goal[i] = episode.goal
+        if episode.pushed is not self.pushed[i]:
+            self.pushed[i] = episode.pushed
+            self._covered.places[i] = np.nan
+            self._alike = []
 
     def step(self, action: Array, moving: Flags) -> None:
         """Move agents towards actions (B, 2) [px], or normalised."""
         target = np.asarray(action, float)
         if self._normalised:
             target = 0.5 * SIZE * (target + 1.0)
-        target = np.clip(target, 0.0, SIZE)
+        target = np.minimum(np.maximum(target, 0.0), SIZE)
         if not np.isfinite(target).all():
             raise PushwiseError(f"action must be finite; got {np.asarray(action).tolist()}.")
         self.arena.step(target, moving)
 
     def coverage(self) -> Array:
         """Return how much of each goal is covered, shape (B,)."""
-        metres = np.array([PIXEL, PIXEL, 1.0])
-        poses, goals = self.arena.motion.pose, self.goal * metres
-        found = np.empty(len(poses))
+        places = np.empty((len(self.goal), 6))
+        places[:, :3] = self.arena.motion.pose
+        np.multiply(self.goal, _METRES, out=places[:, 3:])
         for mine in self._groups():
-            found[mine] = overlap(self.pushed[mine[0]].parts, poses[mine], goals[mine])
-        return found
+            update_covered(self.pushed[mine[0]].parts, mine, places, self._covered)
+        return self._covered.shares.copy()
 
     def observation(self) -> Any:
         """Return the observations, with B as their first axis."""
-        agent, pose = self.arena.agent.copy(), self.arena.pose
+        agent, pose = self.arena.agent, self.arena.pose
         if self._obs_type == "state":
-            return np.column_stack([agent, pose[:, :2], pose[:, 2] % (2.0 * np.pi)])
+            state = np.empty((len(pose), 5))
+            state[:, :2] = agent
+            state[:, 2:4] = pose[:, :2]
+            np.remainder(pose[:, 2], 2.0 * np.pi, out=state[:, 4])
+            return state
         points = np.empty((len(pose), 8, 2))
         for mine in self._groups():
             points[mine] = placed(self.pushed[mine[0]].keypoints, self.arena.motion.pose[mine])
-        return {"environment_state": points.reshape(-1, 16) / PIXEL, "agent_pos": agent}
+        return {"environment_state": points.reshape(-1, 16) / PIXEL, "agent_pos": agent.copy()}
 
     def info(self, coverage: Array) -> dict[str, Any]:
         """Return gym-pusht's information, with B as the first axis of each entry."""

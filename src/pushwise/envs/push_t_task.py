@@ -81,9 +81,13 @@ def agent_path(position: Array, velocity: Array, target: Array) -> tuple[Array, 
 
     A critically damped controller moves it towards the target. All in pixels, shape (B, 2) each.
     """
-    state = np.stack([position - target, velocity])
-    offset, speed = np.tensordot(_CONTROLLER, state, axes=1).swapaxes(0, 1)
-    return target + offset, speed
+    shape = np.shape(position)
+    state = np.empty((2, *shape))
+    np.subtract(position, target, out=state[0])
+    state[1] = velocity
+    after = np.dot(_CONTROLLER.reshape(-1, 2), state.reshape(2, -1))
+    after = after.reshape(CONTROL_STEPS, 2, *shape)
+    return target + after[:, 0], after[:, 1]
 
 
 def agent_target(position: Array, velocity: Array, place: Array) -> Array:

@@ -156,5 +156,5 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _marked(self, info: dict[str, Any]) -> dict[str, Any]:
         """Return information with gymnasium's marks: it is from all environments."""
-        marks = {f"_{key}": np.ones(self.num_envs, np.bool_) for key in info}
-        return info | marks
+        marks = np.ones((len(info), self.num_envs), np.bool_)
+        return info | {f"_{key}": mark for key, mark in zip(info, marks, strict=True)}

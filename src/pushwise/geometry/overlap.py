@@ -13,10 +13,19 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
+from pushwise.geometry.compiled import SE2, place, se2, unplace
 from pushwise.geometry.polygon import signed_area
-from pushwise.typing import Array
+from pushwise.typing import Array, Integers
 
-__all__ = ["ConvexParts", "convex_parts", "fan", "overlap"]
+__all__ = [
+    "ConvexParts",
+    "Covered",
+    "convex_parts",
+    "fan",
+    "new_covered",
+    "overlap",
+    "update_covered",
+]
 
 _CORNERS = 4  # of a part; a triangle has its last corner twice
 
@@ -47,37 +56,68 @@ def fan(outline: Array) -> ConvexParts:
     return convex_parts(np.array(corners), np.array(signs))
 
 
+class Covered(NamedTuple):
+    """How much of their goals B objects cover, and where they were when that was computed."""
+
+    places: Array  # pose and goal of each [m, m, rad], shape (B, 6); nan before the first time
+    shares: Array  # shape (B,)
+
+
+def new_covered(size: int) -> Covered:
+    """Return room for some objects of which nothing is known yet."""
+    return Covered(np.full((size, 6), np.nan), np.zeros(size))
+
+
 def overlap(parts: ConvexParts, poses: Array, goals: Array) -> Array:
     """Return the share of an object's area at goals (B, 3) that it covers from poses (B, 3)."""
-    found = np.empty(len(poses))
-    room = np.empty((2, 4 * _CORNERS, 2))
-    _overlap(parts.corners, parts.signs, np.array(poses), np.array(goals), room, found)
-    return found / parts.area
+    covered = new_covered(len(poses))
+    update_covered(parts, np.arange(len(poses)), np.hstack([poses, goals]), covered)
+    return covered.shares
+
+
+def update_covered(parts: ConvexParts, of: Integers, places: Array, covered: Covered) -> None:
+    """Find what some objects cover, unless they and their goals are where they were.
+
+    Args:
+        parts: the object, the same for all of them.
+        of: which of the objects, shape (n,).
+        places: poses and goals of all objects [m, m, rad], shape (B, 6).
+        covered: of all objects, to be updated.
+
+    """
+    _update(parts, of, places, covered, np.empty((2, 4 * _CORNERS, 2)))
 
 
 @compiled
-def _overlap(
-    corners: Array, signs: Array, poses: Array, goals: Array, room: Array, found: Array
-) -> None:
-    """Fill in the area that an object at poses (B, 3) shares with itself at goals (B, 3)."""
-    for i in range(len(poses)):
-        cos = np.cos(goals[i, 2])
-        sin = np.sin(goals[i, 2])
-        dx = poses[i, 0] - goals[i, 0]
-        dy = poses[i, 1] - goals[i, 1]
-        x = cos * dx + sin * dy
-        y = cos * dy - sin * dx
-        turn = poses[i, 2] - goals[i, 2]
-        total = 0.0
-        for p in range(len(corners)):
-            for q in range(len(corners)):
-                for k in range(4):
-                    px = corners[p, k, 0]
-                    py = corners[p, k, 1]
-                    room[0, k, 0] = x + np.cos(turn) * px - np.sin(turn) * py
-                    room[0, k, 1] = y + np.sin(turn) * px + np.cos(turn) * py
-                total += signs[p] * signs[q] * _clipped_area(corners, q, room)
-        found[i] = total
+def _update(parts: ConvexParts, of: Integers, places: Array, covered: Covered, room: Array) -> None:
+    """Fill in what some objects cover where their places have changed."""
+    for n in range(of.size):
+        i = of[n]
+        same = True
+        for k in range(6):
+            same = same and places[i, k] == covered.places[i, k]
+        if same:
+            continue
+        for k in range(6):
+            covered.places[i, k] = places[i, k]
+        goal = se2(places[i, 3], places[i, 4], places[i, 5])
+        x, y = unplace(goal, places[i, 0], places[i, 1])
+        turn = places[i, 2] - places[i, 5]
+        covered.shares[i] = _shared_area(parts, se2(x, y, turn), room) / parts.area
+
+
+@compiled_part
+def _shared_area(parts: ConvexParts, at: SE2, room: Array) -> float:
+    """Return the area that an object at a pose shares with itself at the origin."""
+    total = 0.0
+    for p in range(len(parts.corners)):
+        for q in range(len(parts.corners)):
+            for k in range(4):
+                x, y = place(at, parts.corners[p, k, 0], parts.corners[p, k, 1])
+                room[0, k, 0] = x
+                room[0, k, 1] = y
+            total += parts.signs[p] * parts.signs[q] * _clipped_area(parts.corners, q, room)
+    return total
 
 
 @compiled_part

@@ -1,4 +1,4 @@
-"""`step_paths`: many states advanced along paths of several control steps, in one call.
+"""`PathBatch`: many states advanced along paths of several control steps, in one call.
 
 Without walls the result is that of `step_batch` once per control step, to the last bit. What is
 saved is the time between control steps, and objects at rest that no finger is near.
@@ -16,17 +16,21 @@ import numpy as np
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
-from pushwise.physics.kernels.path_steps import FingerPaths, advance_paths, new_path_work
+from pushwise.physics.kernels.path_steps import (
+    FingerPaths,
+    PathWork,
+    advance_paths,
+    new_path_work,
+)
 from pushwise.physics.motion_state import MotionState, frozen_state
 from pushwise.physics.simulator import Simulator
 from pushwise.shape.grid import CellGrid
-from pushwise.typing import Array, Integers
+from pushwise.typing import Array, Flags, Integers
 
-__all__ = ["NO_WALLS", "Walls", "step_paths"]
+__all__ = ["NO_WALLS", "PathBatch", "Walls"]
 
 _SQUEEZED = 0.25  # of the finger's radius: how far an object may reach into it at a wall
 _CORES = os.cpu_count() or 1
-_LEAST = 8  # states for which another thread is worth while
 
 
 class Walls(NamedTuple):
@@ -39,78 +43,111 @@ class Walls(NamedTuple):
 NO_WALLS = Walls(-np.inf, np.inf)
 
 
-class _Share(NamedTuple):
-    """What one thread does: some states of one simulator."""
+class _Alike(NamedTuple):
+    """The states of one simulator, ready for the kernel."""
 
     simulator: Simulator
-    of: Integers  # indices of the states
+    of: Integers  # which they are, shape (n,)
+    paths: FingerPaths  # where their fingers go is filled in for each step
+    work: list[PathWork]  # for each thread
 
 
-def step_paths(
-    simulators: Sequence[Simulator],
-    states: MotionState,
-    paths: Array,
-    dt: float,
-    walls: Walls = NO_WALLS,
-    pool: Executor | None = None,
-) -> tuple[MotionState, Integers]:
-    """Return many states after several control steps, and how many of these each finger made.
+class PathBatch:
+    """B objects that are advanced together, each with a finger of its own."""
 
-    A finger that would squeeze an object against a wall stops before that control step.
+    def __init__(
+        self,
+        simulators: Sequence[Simulator],
+        dt: float,
+        walls: Walls = NO_WALLS,
+        pool: Executor | None = None,
+    ) -> None:
+        """Prepare objects.
 
-    Args:
-        simulators: one for each state, with a `Physics.dt`; states that share one are the quickest.
-        states: before the first step, B of them.
-        paths: where the finger's centre goes in each step [m], shape (S, B, 2).
-        dt: how long each step takes [s].
-        walls: where objects stop.
-        pool: threads to use; without it, this one alone.
+        Args:
+            simulators: one for each object, with a `Physics.dt`; objects that share one are the
+                quickest.
+            dt: how long a control step takes [s].
+            walls: where objects stop.
+            pool: threads to use; without it, this one alone.
 
-    """
-    rows = np.array(np.atleast_2d(states.numbers))
-    size = len(rows)
-    seconds = positive_number("dt", dt)
-    fingers = finite_array("paths", paths, ("S", size, 2))
-    if len(simulators) != size:
-        raise PushwiseError(
-            f"step_paths needs one simulator for each state; got {len(simulators)} for {size}."
-        )
-    stopped = np.empty(size, np.int64)
+        """
+        seconds = positive_number("dt", dt)
+        self._size = len(simulators)
+        self._pool = pool
+        self._threads = _CORES if pool else 1
+        groups: dict[int, list[int]] = {}
+        for i, one in enumerate(simulators):
+            groups.setdefault(id(one), []).append(i)
+        self._groups = []
+        for group in groups.values():
+            simulator = simulators[group[0]]
+            paths = _finger_paths(simulator, self._size, seconds, walls)
+            work = [new_path_work(simulator.prepared.body) for _ in range(self._threads)]
+            self._groups.append(_Alike(simulator, np.array(group, np.int64), paths, work))
 
-    def advance(share: _Share) -> None:
-        prepared, of = share.simulator.prepared, share.of
-        mine, made = rows[of], stopped[of]
-        given = _finger_paths(share.simulator, np.array(fingers[:, of]), seconds, walls)
-        work = new_path_work(prepared.body)
-        advance_paths(prepared.body, prepared.ground, given, mine, made, work)
-        rows[of], stopped[of] = mine, made
+    def step(
+        self, states: MotionState, paths: Array, moving: Flags | None = None
+    ) -> tuple[MotionState, Integers]:
+        """Return the states after several control steps, and how many of these each finger made.
 
-    def advance_all(mine: list[_Share]) -> None:
-        for share in mine:
-            advance(share)
+        A finger that would squeeze an object against a wall stops before that control step.
 
-    cores = _CORES if pool else 1
-    shares = _shares(simulators, cores)
-    # This thread takes its part, too: waking another one takes as long as a few states do.
-    parts = [shares[k::cores] for k in range(1, min(cores, len(shares)))]
-    others = [] if pool is None else [pool.submit(advance_all, part) for part in parts]
-    advance_all(shares[::cores])
-    for other in others:
-        other.result()
-    return frozen_state(rows), stopped
+        Args:
+            states: before the first step, B of them.
+            paths: where the finger's centre goes in each step [m], shape (S, B, 2).
+            moving: which of the fingers move, shape (B,); by default all. Where one does not,
+                nothing happens, not even time passes.
+
+        """
+        rows = np.array(np.atleast_2d(states.numbers))
+        if len(rows) != self._size:
+            raise PushwiseError(
+                f"a step needs one state for each simulator; got {len(rows)} for {self._size}."
+            )
+        fingers = np.array(finite_array("paths", paths, ("S", self._size, 2)))
+        if moving is None:
+            moving = np.ones(self._size, np.bool_)
+        made = np.where(moving, len(fingers), 0)
+        turns = [np.zeros(1, np.int64) for _ in self._groups]
+
+        def advance(thread: int) -> None:
+            # Half of the threads begin with the last group, so that they meet late.
+            order = zip(self._groups, turns, strict=True)
+            for alike, turn in reversed([*order]) if thread % 2 else order:
+                if turn[0] < len(alike.of):
+                    prepared = alike.simulator.prepared
+                    given = alike.paths._replace(fingers=fingers, moving=moving)
+                    work = alike.work[thread]
+                    advance_paths(
+                        prepared.body, prepared.ground, given, alike.of, rows, made, turn, work
+                    )
+
+        others = []
+        if self._pool is not None:
+            others = [self._pool.submit(advance, k) for k in range(1, self._threads)]
+        try:
+            # This thread takes its part, too: waking another one takes as long as a few states do.
+            advance(0)
+        finally:
+            for other in others:
+                if not other.cancel():  # too late to be of use
+                    other.result()
+        return frozen_state(rows), made
 
 
-def _finger_paths(simulator: Simulator, fingers: Array, dt: float, walls: Walls) -> FingerPaths:
-    """Return paths as the kernels take them."""
+def _finger_paths(simulator: Simulator, size: int, dt: float, walls: Walls) -> FingerPaths:
+    """Return what the kernels need to know of paths, without the paths."""
     step = simulator.physics.dt
     if step is None:
-        raise PushwiseError("step_paths needs a time step; make the Simulator with a Physics.dt.")
+        raise PushwiseError("PathBatch needs a time step; make the Simulator with a Physics.dt.")
     count = int(np.ceil(dt / step * (1.0 - 1e-9)))
     circle = _circle(simulator.model.grid)
     finger = simulator.finger
     return FingerPaths(
-        fingers=fingers,
-        counts=np.full(fingers.shape[1], max(count, 1), np.int64),
+        fingers=np.empty((0, size, 2)),
+        moving=np.empty(size, np.bool_),
+        counts=np.full(size, max(count, 1), np.int64),
         down=True,
         dt=dt,
         radius=finger.radius,
@@ -131,17 +168,3 @@ def _circle(grid: CellGrid) -> tuple[float, float, float]:
     outline = grid.outline
     centre = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
     return float(centre[0]), float(centre[1]), float(np.hypot(*(outline - centre).T).max())
-
-
-def _shares(simulators: Sequence[Simulator], cores: int) -> list[_Share]:
-    """Divide states among cores, those of one simulator together."""
-    groups: dict[int, list[int]] = {}
-    for i, one in enumerate(simulators):
-        groups.setdefault(id(one), []).append(i)
-    found = []
-    for group in groups.values():
-        simulator, of = simulators[group[0]], np.array(group, np.int64)
-        # One part per core: making one costs about as much as simulating a few states.
-        count = min(cores, max(len(of) // _LEAST, 1))
-        found += [_Share(simulator, part) for part in np.array_split(of, count)]
-    return found

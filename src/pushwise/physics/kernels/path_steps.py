@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_part
+from pushwise.compilation import compiled, compiled_part, next_turn
 from pushwise.geometry.compiled import nearest_feature, place, se2, unplace
 from pushwise.physics.kernels.contact import SEPARATE
 from pushwise.physics.kernels.control_step import (
@@ -29,7 +29,7 @@ from pushwise.physics.kernels.control_step import (
 from pushwise.physics.kernels.load import Body, Ground
 from pushwise.physics.kernels.rollout import DONE
 from pushwise.physics.kernels.track import Track, new_track
-from pushwise.typing import Array, Integers
+from pushwise.typing import Array, Flags, Integers
 
 _TOUCHES = 1e-12  # m; an object that reaches into a wall by less only touches it
 
@@ -38,6 +38,7 @@ class FingerPaths(NamedTuple):
     """Where the fingers of B states go, and between which walls."""
 
     fingers: Array  # at the end of each control step [m], shape (S, B, 2)
+    moving: Flags  # which of them move at all, shape (B,)
     counts: Integers  # number of time steps in a control step, shape (B,)
     down: bool  # True: there is a finger
     dt: float  # of a control step [s]
@@ -135,40 +136,57 @@ def _is_free(body: Body, paths: FingerPaths, rows: Array, i: int, work: PathWork
     return bool(free)
 
 
+@compiled_part
+def _advance_path(
+    body: Body, ground: Ground, paths: FingerPaths, rows: Array, i: int, work: PathWork
+) -> int:
+    """Advance state i of rows (B, 23); return how many control steps its finger makes."""
+    steps = paths.fingers.shape[0]
+    for s in range(steps):
+        if _is_left_alone(paths, rows, i, s):
+            rows[i, FINGER] = paths.fingers[s, i, 0]
+            rows[i, FINGER + 1] = paths.fingers[s, i, 1]
+            rows[i, TIME] += paths.dt
+            continue
+        for k in range(rows.shape[1]):
+            work.row[0, k] = rows[i, k]
+        control = ControlSteps(
+            finger=paths.fingers[s],
+            counts=paths.counts,
+            down=paths.down,
+            dt=paths.dt,
+            radius=paths.radius,
+            mu=paths.mu,
+            height=paths.height,
+        )
+        advance_states(body, ground, control, rows, i, i + 1, work.control, work.track)
+        if not _is_free(body, paths, rows, i, work):
+            return int(s)
+    return int(steps)
+
+
 @compiled
 def advance_paths(
     body: Body,
     ground: Ground,
     paths: FingerPaths,
+    of: Integers,
     rows: Array,
-    stopped: Integers,
+    made: Integers,
+    turn: Integers,
     work: PathWork,
 ) -> None:
-    """Advance the states in rows (B, 23) along their paths, in place.
+    """Advance some states in rows (B, 23) along their paths, in place.
 
-    stopped: the number of control steps after which each finger stays where it is, shape (B,).
+    Several threads may do so at once, each with work space of its own: they take turns.
+
+    of: which states, shape (n,); made: filled in, how many control steps each finger makes before
+    it stays where it is, shape (B,); turn: the next entry of `of` that has no thread yet, shape
+    (1,), at first zero.
     """
-    steps = paths.fingers.shape[0]
-    for i in range(rows.shape[0]):
-        stopped[i] = steps
-        for s in range(steps):
-            if _is_left_alone(paths, rows, i, s):
-                rows[i, FINGER] = paths.fingers[s, i, 0]
-                rows[i, FINGER + 1] = paths.fingers[s, i, 1]
-                rows[i, TIME] += paths.dt
-                continue
-            for k in range(rows.shape[1]):
-                work.row[0, k] = rows[i, k]
-            control = ControlSteps(
-                finger=paths.fingers[s],
-                counts=paths.counts,
-                down=paths.down,
-                dt=paths.dt,
-                radius=paths.radius,
-                mu=paths.mu,
-                height=paths.height,
-            )
-            advance_states(body, ground, control, rows, i, i + 1, work.control, work.track)
-            if not _is_free(body, paths, rows, i, work):
-                stopped[i] = s
-                break
+    k = next_turn(turn)
+    while k < of.size:
+        i = of[k]
+        if paths.moving[i]:
+            made[i] = _advance_path(body, ground, paths, rows, i, work)
+        k = next_turn(turn)
