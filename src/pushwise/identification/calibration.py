@@ -186,14 +186,11 @@ def _composed(pose: Array, inner: Array) -> tuple[Array, Array]:
 def _compose(pose: Array, inner: Array) -> Array:
     """Return the poses (..., 3) of a frame whose pose in each of the given frames is inner (3,)."""
     cos, sin = np.cos(pose[..., 2]), np.sin(pose[..., 2])
-    return np.stack(
-        [
-            pose[..., 0] + cos * inner[0] - sin * inner[1],
-            pose[..., 1] + sin * inner[0] + cos * inner[1],
-            pose[..., 2] + inner[2],
-        ],
-        axis=-1,
-    )
+    found = np.empty(pose.shape)
+    found[..., 0] = pose[..., 0] + cos * inner[0] - sin * inner[1]
+    found[..., 1] = pose[..., 1] + sin * inner[0] + cos * inner[1]
+    found[..., 2] = pose[..., 2] + inner[2]
+    return found
 
 
 def _by_offset(push: Push | ForcePush) -> Array:
