@@ -2,13 +2,19 @@
 
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 from typing import NamedTuple
 from unittest.mock import patch
 
 import pytest
+import typer.main
 
 from pushwise import cli
+
+# Typer makes the commands anew in every call, which takes longer than most of them; a process that
+# is not a test calls once.
+_commands = cache(typer.main.get_command)
 
 
 class Ran(NamedTuple):
@@ -24,6 +30,7 @@ def pushwise(*words: object) -> Ran:
     out, err = StringIO(), StringIO()
     with (
         patch.object(sys, "argv", ["pushwise", *map(str, words)]),
+        patch.object(typer.main, "get_command", _commands),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as ended,

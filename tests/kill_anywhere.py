@@ -5,13 +5,14 @@
 Each command is first run to its end, then again in a new folder and stopped after a random part of
 that time: killed, or every third time by Ctrl-C, which must end it within two seconds with one
 sentence. A stopped command is run again until one ends by itself. Its files must then be the same,
-but for clock times, and no others. Commands run in forks of this process, which has loaded
-everything, so that kills hit the work and not the start of Python; experiments start workers of
-their own.
+but for clock times, and no others. Commands run in forks of this process, which has run them to
+their end and so has loaded everything: kills hit the work, and not the start of Python. Experiments
+start workers of their own.
 """
 
 import argparse
 import csv
+import io
 import json
 import math
 import os
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +42,8 @@ class Command(NamedTuple):
     """Its words, given the folder to write to."""
     content: Callable[[Path], Content]
     """What it wrote to the folder, without clock times."""
+    workers: bool = False
+    """Whether it starts processes, which this one could not be forked after."""
 
 
 def texts(folder: Path) -> Content:
@@ -80,7 +84,9 @@ def commands(inputs: Path) -> dict[str, Command]:
             lambda folder: ["slide", "crimp", *ideal, "--explore", 3, "-o", folder / "run"],
             run_content,
         ),
-        "experiment": Command(lambda folder: [*stability, "-o", folder / "rows"], sweep_content),
+        "experiment": Command(
+            lambda folder: [*stability, "-o", folder / "rows"], sweep_content, workers=True
+        ),
     }
 
 
@@ -136,12 +142,26 @@ class Child:
         return code == 130
 
 
+def run_here(words: list[object], said: Path) -> None:
+    """Run a command to its end in this process; what it says on stderr goes to a file."""
+    sys.argv = ["pushwise", *map(str, words)]
+    with said.open("w") as err, redirect_stderr(err), redirect_stdout(io.StringIO()):
+        try:
+            cli.main()
+        except SystemExit as end:
+            if end.code:
+                raise SystemExit(f"{words} ended with {end.code}: {said.read_text()}") from None
+
+
 def stop_one(command: Command, home: Path, stops: int, limit: float, rng: random.Random) -> None:
     """Compare a command that is stopped some times with one that is not."""
     whole, said = home / "whole", home / "said.txt"
     whole.mkdir()
     begin = time.monotonic()
-    Child(command.words(whole), said).finish()
+    if command.workers:
+        Child(command.words(whole), said).finish()
+    else:
+        run_here(command.words(whole), said)
     seconds = time.monotonic() - begin
     expected = command.content(whole)
     stopped = rounds = 0
@@ -150,9 +170,10 @@ def stop_one(command: Command, home: Path, stops: int, limit: float, rng: random
         folder = home / f"stopped-{rounds}"
         folder.mkdir()
         while stopped < stops:
-            child = Child(command.words(folder), said)
+            child, begin = Child(command.words(folder), said), time.monotonic()
             code = child.wait(rng.uniform(0.0, seconds))
             if code is not None:
+                seconds = min(seconds, time.monotonic() - begin)  # without loading
                 break
             stopped += 1
             if stopped % 3:
@@ -173,16 +194,17 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=500, help="of all commands together")
     parser.add_argument("--limit", type=float, default=2.0, help="seconds to end after Ctrl-C")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", help="names of commands")
+    parser.add_argument("--only", nargs="*", help="names of commands, or name=stops", default=[])
     asked = parser.parse_args()
     rng = random.Random(asked.seed)
     with tempfile.TemporaryDirectory() as made:
         home = Path(made)
         (home / "inputs").mkdir()
         listed = commands(home / "inputs")
-        for name in asked.only or listed:
+        chosen = asked.only or list(listed)
+        for name, _, count in (one.partition("=") for one in chosen):
             (home / name).mkdir()
-            stops = -(-asked.kills // len(asked.only or listed))
+            stops = int(count or -(-asked.kills // len(chosen)))
             stop_one(listed[name], home / name, stops, asked.limit, rng)
             print(f"{name}: stopped {stops} times, same result", flush=True)
 

@@ -153,15 +153,18 @@ class Calibration:
         twist_by_tracked, twist_by_setup = np.zeros((3, 3)), np.zeros((3, NUISANCES))
         twist_by_tracked[:2] = across @ (placed - np.eye(3))[:2]
         twist_by_setup[:2, 4:7] = across @ by_frame[:2]
-        # predicted o frame = simulated, differentiated.
+        # predicted o frame = simulated, differentiated; the inverse of what turns with the pose.
         count = len(predicted)
-        seen = np.empty((count, 3, 3))
+        cos, sin = np.cos(predicted[:, 2]), np.sin(predicted[:, 2])
+        seen = np.tile(np.eye(3), (count, 1, 1))
+        seen[:, 0, 2] = sin * self.frame[0] + cos * self.frame[1]
+        seen[:, 1, 2] = sin * self.frame[1] - cos * self.frame[0]
+        inner = np.tile(np.eye(3), (count, 1, 1))
+        inner[:, 0, 0] = inner[:, 1, 1] = cos
+        inner[:, 0, 1], inner[:, 1, 0] = -sin, sin
         direct = np.zeros((count, 3, NUISANCES))
-        for k in range(count):
-            outer, inner = _composed(predicted[k], self.frame)
-            seen[k] = np.linalg.inv(outer)
-            direct[k, :, 4:7] = -seen[k] @ inner
-            direct[k] += seen[k][:, :2] @ by_offset
+        direct[:, :, 4:7] = -seen @ inner
+        direct += seen[:, :, :2] @ by_offset
         return Chain(
             by_tracked=clear @ placed,
             by_setup=by_setup,
@@ -186,14 +189,11 @@ def _composed(pose: Array, inner: Array) -> tuple[Array, Array]:
 def _compose(pose: Array, inner: Array) -> Array:
     """Return the poses (..., 3) of a frame whose pose in each of the given frames is inner (3,)."""
     cos, sin = np.cos(pose[..., 2]), np.sin(pose[..., 2])
-    return np.stack(
-        [
-            pose[..., 0] + cos * inner[0] - sin * inner[1],
-            pose[..., 1] + sin * inner[0] + cos * inner[1],
-            pose[..., 2] + inner[2],
-        ],
-        axis=-1,
-    )
+    found = np.empty(pose.shape)
+    found[..., 0] = pose[..., 0] + cos * inner[0] - sin * inner[1]
+    found[..., 1] = pose[..., 1] + sin * inner[0] + cos * inner[1]
+    found[..., 2] = pose[..., 2] + inner[2]
+    return found
 
 
 def _by_offset(push: Push | ForcePush) -> Array:

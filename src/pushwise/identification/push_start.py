@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ def start_of(
 
     """
     model, finger, calibration, gyration, lean = believed
-    prepared = PreparedObject.of(model, None, physics).with_gyration(gyration)
+    prepared = _prepared(model, physics, gyration)
     if is_free(record):
         prepared = prepared.leaning(lean)
     pose = tracked = record.pose[0] + offset[:3]
@@ -99,6 +100,15 @@ def start_of(
     action = action_from(model, push, finger, record.t[0])
     clear = prepared.clear_start(name, pose, action, deepest=deepest, touching=touching)
     return PushStart(prepared, action, tracked, pose, clear, twist)
+
+
+@lru_cache(maxsize=4)
+def _prepared(model: ObjectModel, physics: Physics, gyration: float) -> PreparedObject:
+    """Return a model ready for the kernels, made once for all windows of all pushes.
+
+    Models and physics are the same only if they are the same object: they never change.
+    """
+    return PreparedObject.of(model, None, physics).with_gyration(gyration)
 
 
 def step_of(record: PushRecord, finger: Finger, physics: Physics, reach: float) -> float:

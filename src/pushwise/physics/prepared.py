@@ -32,7 +32,7 @@ from pushwise.physics.kernel_inputs import (
 from pushwise.physics.kernels import rollout
 from pushwise.physics.kernels.action import DEEPEST, Action
 from pushwise.physics.kernels.adjoint import RolloutBar, new_adjoint_work, roll_adjoint
-from pushwise.physics.kernels.batch_endpoints import Pushes, new_ends_work, roll_ends
+from pushwise.physics.kernels.batch_endpoints import EndsWork, Pushes, new_ends_work, roll_ends
 from pushwise.physics.kernels.jacobian import (
     EXTRA,
     MOMENTS,
@@ -67,6 +67,7 @@ __all__ = [
     "action_from",
     "action_of",
     "clock_of",
+    "new_ends_work",
     "pushes_of",
     "step_of_travel",
     "time_step",
@@ -127,30 +128,26 @@ class PreparedObject:
     def on_feet(cls, grid: CellGrid, feet: Feet, physics: Physics) -> Self:
         """Prepare an object whose mass and friction are all in a few points, on a plane."""
         x, y = (column.copy() for column in grid.outline.T)
+        reach, none = float(np.hypot(x, y).max()), np.empty(0)
+        body = Body(m=0.0, cx=0.0, cy=0.0, J=0.0, bx=none, by=none, ox=x, oy=y, reach=reach, z=0.0)
+        rough = np.full(len(feet.weights), feet.friction)
+        ground = Ground(base=none, mu=rough, tx=none, ty=none, own=True, board=board_of(physics))
+        return cls(body, ground).with_feet(feet)
+
+    def with_feet(self, feet: Feet) -> Self:
+        """Return an object of `on_feet` on other feet, as many of them and as rough."""
         mass = float(feet.weights.sum())
         shares = feet.weights / mass
         centre = shares @ feet.places
-        body = Body(
+        body = self.body._replace(
             m=mass,
             cx=float(centre[0]),
             cy=float(centre[1]),
             J=mass * float(shares @ np.sum(feet.places**2, axis=1)),
             bx=feet.places[:, 0].copy(),
             by=feet.places[:, 1].copy(),
-            ox=x,
-            oy=y,
-            reach=float(np.hypot(x, y).max()),
-            z=0.0,
         )
-        ground = Ground(
-            base=GRAVITY * feet.weights,
-            mu=np.full(len(shares), feet.friction),
-            tx=np.empty(0),
-            ty=np.empty(0),
-            own=True,
-            board=board_of(physics),
-        )
-        return cls(body, ground)
+        return type(self)(body, self.ground._replace(base=GRAVITY * feet.weights))
 
     def with_gyration(self, factor: float) -> Self:
         """Return the object with another radius of gyration: `factor` times its own."""
@@ -255,10 +252,13 @@ class PreparedObject:
         )
         return bar if differentiable else None
 
-    def ends(self, pushes: Pushes, poses: Array) -> Array | None:
-        """Return where pushes from rest at poses (B, 3) end, (B, 3), or None if one fails."""
+    def ends(self, pushes: Pushes, poses: Array, work: EndsWork | None = None) -> Array | None:
+        """Return where pushes from rest at poses (B, 3) end, (B, 3), or None if one fails.
+
+        work: of `new_ends_work`, made once by callers that ask again and again.
+        """
         found, endings = np.empty((len(poses), 3)), np.empty(len(poses), np.int64)
-        work = new_ends_work(self.body)
+        work = new_ends_work(self.body) if work is None else work
         start = np.array(poses)
         roll_ends(self.body, self.ground, pushes, start, np.zeros_like(start), found, endings, work)
         return found if (endings == DONE).all() else None

@@ -19,9 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.geometry.compiled import nearest_feature
-from pushwise.geometry.polygon import signed_area
-from pushwise.geometry.se2 import se2
+from pushwise.geometry.compiled import nearest_feature, nearest_normals
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.methods.task import Task
 from pushwise.identification.methods.tempering import tempered
@@ -36,6 +34,7 @@ from pushwise.physics.prepared import (
     PreparedObject,
     action_from,
     clock_of,
+    new_ends_work,
     pushes_of,
 )
 from pushwise.physics.push import Finger, Push
@@ -144,6 +143,9 @@ class ThreeFeet:
         self.seen = np.array([record.pose[-1] for record in records])
         x, y = problem.grid.outline.T
         self.outline = np.ascontiguousarray(x), np.ascontiguousarray(y)
+        evenly = Feet(np.zeros((FEET, 2)), np.ones(FEET), problem.prior.friction)
+        self.standing = PreparedObject.on_feet(problem.grid, evenly, problem.physics)
+        self.work = new_ends_work(self.standing.body)
         self.scale = SCATTER * np.array([1.0, 1.0, 2.0 / np.sqrt(problem.grid.area)])
         self.middle, self.root = self._touching()
         self.setup = SHARES + (FEET if problem.prior.centre is None else 2)
@@ -220,17 +222,22 @@ class ThreeFeet:
             share = np.exp(SHARE_SPREAD * x[SHARES : self.setup])
             return np.asarray(share / share.sum())
         centre = prior.centre + prior.centre_doubt * x[SHARES : self.setup]
-        places = x[:SHARES].reshape(FEET, 2)
         # A foot's share is the area of the triangle that has the centre in place of the foot.
-        own = np.eye(FEET, dtype=bool)[:, :, None]
-        areas = np.array([signed_area(part) for part in np.where(own, centre, places)])
-        whole = signed_area(places)
-        return areas / whole if whole != 0.0 else np.full(FEET, -1.0)
+        # Plain numbers: drawing feet asks for it hundreds of times for every one that balances.
+        ax, ay, bx, by, cx, cy = x[:SHARES].tolist()
+        x, y = centre.tolist()
+        areas = (
+            _area(x, y, bx, by, cx, cy),
+            _area(ax, ay, x, y, cx, cy),
+            _area(ax, ay, bx, by, x, y),
+        )
+        whole = _area(ax, ay, bx, by, cx, cy)
+        return np.array(areas) / whole if whole != 0.0 else np.full(FEET, -1.0)
 
     def log_prior(self, x: Array) -> float:
         """Return the log prior of a point (unknowns,)."""
         places = x[:SHARES].reshape(FEET, 2)
-        if (np.diff(places[:, 0]) < 0.0).any() or not all(self._inside(p) for p in places):
+        if not x[0] <= x[2] <= x[4] or not all(self._inside(p) for p in places):
             return -np.inf
         if (self.shares(x) <= 0.0).any():
             return -np.inf
@@ -251,7 +258,7 @@ class ThreeFeet:
         problem = self.problem
         finger, calibration = self._setup(v)
         feet = Feet(places, problem.prior.mass * shares, problem.prior.friction)
-        prepared = PreparedObject.on_feet(problem.grid, feet, problem.physics)
+        prepared = self.standing.with_feet(feet)
         offset = calibration.tip + self.along @ calibration.tool
         each = np.repeat(offset, self.knots, axis=0)
         pushes = self.pushes._replace(
@@ -263,13 +270,19 @@ class ThreeFeet:
         )
         poses = calibration.pose(self.pose)
         deepest = DEEPEST if problem.calibrates else NOISY_SHARE * finger.radius
-        for pose, (x, y) in zip(poses, (self.tips + offset).tolist(), strict=True):
-            met = prepared.finger_gap(se2(*pose.tolist()), x, y, finger.radius)
-            if met.gap < -deepest:
-                return None
-            if met.gap < 0.0 or (calibration.touching and met.gap < deepest):
-                pose[:2] += met.gap * np.array(met.normal)
-        ends = prepared.ends(pushes, poses)
+        cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+        x, y = (self.tips + offset - poses[:, :2]).T
+        met = np.empty((3, len(poses)))
+        nearest_normals(cos * x + sin * y, -sin * x + cos * y, *self.outline, met)
+        gap = met[0] - finger.radius
+        if (gap < -deepest).any():
+            return None
+        moves = (gap < 0.0) | (gap < deepest) if calibration.touching else gap < 0.0
+        if moves.any():
+            _, nx, ny = met
+            poses[moves, 0] += (gap * (cos * nx - sin * ny))[moves]
+            poses[moves, 1] += (gap * (sin * nx + cos * ny))[moves]
+        ends = prepared.ends(pushes, poses, self.work)
         return None if ends is None else calibration.tracked(ends)
 
     def mean(self, points: Array) -> Array:
@@ -282,3 +295,8 @@ class ThreeFeet:
         u = self.problem.unknowns_of(ObjectModel(grid, mass, self.problem.prior.friction))
         self._place(u, np.mean([v for _, _, v in parts], axis=0))
         return u
+
+
+def _area(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
+    """Return the signed area of a triangle [m^2], relative to its first corner."""
+    return 0.5 * ((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))

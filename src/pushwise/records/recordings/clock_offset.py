@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.records.recordings.episodes import ContactEpisode
-from pushwise.typing import Integers
+from pushwise.typing import Array, Integers
 
 __all__ = ["ClockOffset", "clock_offset"]
 
@@ -78,9 +78,7 @@ def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
     touching = [(one, some) for one, some in touching if len(some) >= _FEWEST]
     if not touching:
         return None
-    squares = np.mean(
-        [[_variance(one, some, shift) for shift in shifts] for one, some in touching], axis=0
-    )
+    squares = np.mean([_variances(one, some, shifts) for one, some in touching], axis=0)
     scatter = np.sqrt(squares)
     best = int(np.argmin(scatter))
     away = round(_AWAY / _STEP)
@@ -95,45 +93,63 @@ def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
     return ClockOffset(delay if differs else 0.0, delay)
 
 
-def _variance(episode: ContactEpisode, some: Integers, shift: float) -> float:
-    """Return how much a finger's distance from a side varies [m^2].
+def _variances(episode: ContactEpisode, some: Integers, shifts: Array) -> list[float]:
+    """Return how much a finger's distance from a side varies [m^2], at each of the shifts.
 
     It includes the square of the finger's constant error, weighted: a large one is not likely.
 
     Args:
         episode: The episode.
         some: Samples at which the finger is in contact.
-        shift: How much later than stamped to take the finger [s].
+        shifts: How much later than stamped to take the finger [s], shape (k,).
 
     """
-    finger = episode.recording.finger
+    finger, thing = episode.recording.finger, episode.recording.object
     t, pose = episode.t[some], episode.pose[some]
-    known = finger.seen(t + shift)
-    goes = finger.at(t + shift + _NEARBY) - finger.at(t + shift - _NEARBY)
-    moved = episode.recording.object.at(t + _NEARBY) - episode.recording.object.at(t - _NEARBY)
-    pushes = known & (np.hypot(*goes.T) > _FOLLOWS * np.hypot(moved[:, 0], moved[:, 1]))
-    if pushes.sum() < _SEEN * len(t):
-        return float("inf")
-    t, pose = t[known], pose[known]
+    later = (t + shifts[:, None]).ravel()
+    shape = len(shifts), len(t)
+    known = finger.seen(later).reshape(shape)
+    goes = finger.at(later + _NEARBY) - finger.at(later - _NEARBY)
+    moved = thing.at(t + _NEARBY) - thing.at(t - _NEARBY)
+    pushes = known & (
+        np.hypot(*goes.T).reshape(shape) > _FOLLOWS * np.hypot(moved[:, 0], moved[:, 1])
+    )
+    places, stamped = finger.at(later).reshape(*shape, 2), finger.at(t)
+    return [
+        _variance(pose[known[i]], places[i, known[i]], stamped[known[i]])
+        if pushes[i].sum() >= _SEEN * len(t)
+        else float("inf")
+        for i in range(len(shifts))
+    ]
+
+
+def _variance(pose: Array, finger: Array, stamped: Array) -> float:
+    """Return how much a finger's distance from a side varies [m^2], that of the best side.
+
+    Args:
+        pose: Of the object [m, m, rad], shape (k, 3).
+        finger: Where the finger is [m] with its clock shifted, shape (k, 2).
+        stamped: Where it is as stamped, which says what way it goes.
+
+    """
     cos, sin = np.cos(pose[:, 2]), np.sin(pose[:, 2])
-    dx, dy = (finger.at(t + shift) - pose[:, :2]).T
-    inside = np.column_stack([cos * dx + sin * dy, cos * dy - sin * dx])
-    goes = np.diff(finger.at(t), axis=0)
+    dx, dy = (finger - pose[:, :2]).T
+    goes = np.diff(stamped, axis=0)
     along = np.arctan2(
         np.sum(cos[1:] * goes[:, 1] - sin[1:] * goes[:, 0]),
         np.sum(cos[1:] * goes[:, 0] + sin[1:] * goes[:, 1]),
     )
-    weight = len(t) * (_SCATTER / _ERROR) ** 2
-    least = np.inf
-    for angle in along + _NORMALS:
-        nx, ny = np.cos(angle), np.sin(angle)
-        # Unknown are the error (2) and the distance from the side.
-        A = np.column_stack([cos * nx - sin * ny, sin * nx + cos * ny, np.ones(len(t))])
-        y = inside @ (nx, ny)
-        x = np.linalg.solve(A.T @ A + np.diag([weight, weight, 0.0]), A.T @ y)
-        square = float(np.sum((y - A @ x) ** 2) + weight * np.sum(x[:2] ** 2))
-        least = min(least, square / len(t))
-    return least
+    weight = len(pose) * (_SCATTER / _ERROR) ** 2
+    nx, ny = np.cos(along + _NORMALS)[:, None], np.sin(along + _NORMALS)[:, None]
+    # Unknown are the error (2) and the distance from the side, for every normal.
+    A = np.ones((len(_NORMALS), len(pose), 3))
+    A[:, :, 0] = cos * nx - sin * ny
+    A[:, :, 1] = sin * nx + cos * ny
+    y = (nx * (cos * dx + sin * dy) + ny * (cos * dy - sin * dx))[:, :, None]
+    At = A.transpose(0, 2, 1)
+    x = np.linalg.solve(At @ A + np.diag([weight, weight, 0.0]), At @ y)
+    squares = np.sum((y - A @ x) ** 2, axis=(1, 2)) + weight * np.sum(x[:, :2] ** 2, axis=(1, 2))
+    return float(squares.min()) / len(pose)
 
 
 def _moving(episode: ContactEpisode) -> Integers:
