@@ -12,8 +12,10 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
-from a_run import a_run
+from a_run import a_run, share_folder
 from browser import Page, browser
+
+share_folder()  # before xdist starts the processes that run the tests
 
 # Files that take longest come first: one that began last would keep a single core busy. The second
 # compiles in a process of its own, while the first compiles what all others need.
