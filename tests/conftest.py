@@ -20,9 +20,11 @@ share_folder()  # before xdist starts the processes that run the tests
 # Files that take longest come first: one that began last would keep a single core busy. The second
 # compiles in a process of its own, while the first compiles what all others need.
 LONGEST = (
-    *("slide", "house", "stopping", "pages", "experiments", "examples", "feet", "real_experiment"),
-    *("readme", "view_modes", "pnpush_bags", "identify", "points", "planning_experiment", "fuzz"),
-    *("controller", "view", "record", "bystanders", "plan", "identify_cli", "report", "sweep"),
+    *("slide", "house", "mistakes", "stopping", "identify", "experiments", "pages", "pnpush_bags"),
+    *("mujoco_world", "examples", "real_experiment", "readme", "gradients", "feet", "points"),
+    *("bags", "paths", "planning_experiment", "view_modes", "bystanders", "follow", "plan", "lcp"),
+    *("free_slides", "fuzz", "record", "autograd", "controller", "view", "identify_cli", "report"),
+    *("figures", "sweep", "goals"),
 )
 
 
