@@ -12,15 +12,19 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
-from a_run import a_run
+from a_run import a_run, share_folder
 from browser import Page, browser
+
+share_folder()  # before xdist starts the processes that run the tests
 
 # Files that take longest come first: one that began last would keep a single core busy. The second
 # compiles in a process of its own, while the first compiles what all others need.
 LONGEST = (
-    *("slide", "house", "stopping", "pages", "experiments", "examples", "feet", "real_experiment"),
-    *("readme", "view_modes", "pnpush_bags", "identify", "points", "planning_experiment", "fuzz"),
-    *("controller", "view", "record", "bystanders", "plan", "identify_cli", "report", "sweep"),
+    *("slide", "house", "mistakes", "stopping", "identify", "experiments", "pages", "pnpush_bags"),
+    *("mujoco_world", "examples", "real_experiment", "readme", "gradients", "feet", "points"),
+    *("bags", "paths", "planning_experiment", "view_modes", "bystanders", "follow", "plan", "lcp"),
+    *("free_slides", "fuzz", "record", "autograd", "controller", "view", "identify_cli", "report"),
+    *("figures", "sweep", "goals"),
 )
 
 

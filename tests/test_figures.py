@@ -25,11 +25,10 @@ from pushwise.show.quantities import cell_corners, ellipse, finger_path, probabi
 from pushwise.sliding.run_folder import load_run
 
 
-def cells_of(figure: Figure, at: int = 0) -> PolyCollection:
-    """Return the coloured cells of one of the axes."""
-    (cells,) = [c for c in figure.axes[at].collections if isinstance(c, PolyCollection)]
+def cells_of(figure: Figure) -> list[PolyCollection]:
+    """Return the coloured cells of the axes, those of each that has any."""
     figure.draw_without_rendering()  # which is when values become colours
-    return cells
+    return [c for axes in figure.axes for c in axes.collections if isinstance(c, PolyCollection)]
 
 
 def test_a_scan_is_cells_over_a_cloud() -> None:
@@ -38,7 +37,7 @@ def test_a_scan_is_cells_over_a_cloud() -> None:
     scan = pw.Scan.from_points(points)
     figure = scan_figure(scan, points)
     axes, bar = figure.axes
-    cells = cells_of(figure)
+    (cells,) = cells_of(figure)
     corners = np.array([np.asarray(path.vertices)[:4] for path in cells.get_paths()])
     np.testing.assert_allclose(corners, cell_corners(scan.grid))
     height = scan.grid.heights
@@ -74,8 +73,9 @@ def test_maps_show_three_quantities_and_the_centre_of_mass() -> None:
     titles = [axes.get_title(loc="left") for axes in maps]
     assert titles == ["Mass", "Friction load", "Remaining uncertainty of the load"]
     ring = ellipse(found.model.centre_of_mass, found.posterior.centre_of_mass_covariance)
-    for at, (unit, scheme, values) in enumerate(expected):
-        cells = cells_of(figure, at)
+    coloured = cells_of(figure)
+    assert [cells.axes for cells in coloured] == maps
+    for at, ((unit, scheme, values), cells) in enumerate(zip(expected, coloured, strict=True)):
         np.testing.assert_allclose(np.asarray(cells.get_array()), values)
         colours = colormaps[scheme](values / values.max())
         np.testing.assert_allclose(np.asarray(cells.get_facecolor()), colours, atol=0.02)

@@ -225,11 +225,11 @@ class ThreeFeet:
         # A foot's share is the area of the triangle that has the centre in place of the foot.
         # Plain numbers: drawing feet asks for it hundreds of times for every one that balances.
         ax, ay, bx, by, cx, cy = x[:SHARES].tolist()
-        x, y = centre.tolist()
+        mx, my = centre.tolist()
         areas = (
-            _area(x, y, bx, by, cx, cy),
-            _area(ax, ay, x, y, cx, cy),
-            _area(ax, ay, bx, by, x, y),
+            _area(mx, my, bx, by, cx, cy),
+            _area(ax, ay, mx, my, cx, cy),
+            _area(ax, ay, bx, by, mx, my),
         )
         whole = _area(ax, ay, bx, by, cx, cy)
         return np.array(areas) / whole if whole != 0.0 else np.full(FEET, -1.0)

@@ -73,7 +73,8 @@ def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
         episodes: The episodes of the recording, as stamped.
 
     """
-    shifts = _STEP * np.arange(-round(_SEARCH / _STEP), round(_SEARCH / _STEP) + 1)
+    count = round(_SEARCH / _STEP)
+    shifts = _STEP * np.arange(-count, count + 1, dtype=np.float64)
     touching = [(one, _moving(one)) for one in episodes if len(one.t) >= _FEWEST]
     touching = [(one, some) for one, some in touching if len(some) >= _FEWEST]
     if not touching:
