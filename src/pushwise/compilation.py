@@ -29,6 +29,7 @@ from pushwise.typing import Integers
 __all__ = [
     "compiled",
     "compiled_allocating",
+    "compiled_inline",
     "compiled_part",
     "compiled_sum",
     "compiling_reported",
@@ -45,6 +46,7 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
+    "forceinline": False,  # or a part would take over that of the first kernel that calls it
 }
 # Kernels allocate nothing: what they fill, Python gives them. They need no counts of references
 # then, whose updates would take a tenth of a push and are contended for by threads.
@@ -63,6 +65,17 @@ def compiled(function: _F) -> _F:
 def compiled_part(function: _F) -> _F:
     """Compile a function that only other kernels call: without the wrapper that Python needs."""
     part: _F = njit(**_PART)(function)
+    return part
+
+
+def compiled_inline(function: _F) -> _F:
+    """Compile a part into the kernels that call it.
+
+    For parts with many arrays or numbers among their arguments: passing those takes as long as a
+    good part of a time step. Not for sums: how their terms are ordered must not depend on the
+    kernel that they are in.
+    """
+    part: _F = njit(**{**_PART, "forceinline": True})(function)
     return part
 
 

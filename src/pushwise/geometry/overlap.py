@@ -64,7 +64,7 @@ class Covered(NamedTuple):
 
 
 def new_covered(size: int) -> Covered:
-    """Return room for some objects of which nothing is known yet."""
+    """Return room for the shares of some objects, none of them known yet."""
     return Covered(np.full((size, 6), np.nan), np.zeros(size))
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_inline, compiled_part
 from pushwise.geometry.compiled import feature_normal, nearest_feature, place, rotate, se2, unplace
 from pushwise.physics.kernels.contact import JAMMED, Touch
 from pushwise.physics.kernels.load import Body
@@ -89,7 +89,7 @@ def finger_at(action: Action, t: float) -> tuple[float, float]:
     )
 
 
-@compiled_part
+@compiled_inline
 def drive_between(action: Action, t0: float, t1: float) -> Drive:
     """Return what moves the object from t0 to t1."""
     ax, ay = finger_at(action, t0)

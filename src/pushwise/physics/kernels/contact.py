@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_inline, compiled_part
 from pushwise.physics.kernels.linear import times
 from pushwise.physics.kernels.step import MAX_NEWTON, StepProblem, converged, energy
 
@@ -112,7 +112,7 @@ def stick(p: StepProblem, c: Contact, slip: float, w: float) -> tuple[bool, Touc
     return False, Touch(mode=IMPOSSIBLE, first=-1, second=-1, vx=vx, vy=vy, w=w, fx=0.0, fy=0.0)
 
 
-@compiled_part
+@compiled_inline
 def _slip_newton(
     p: StepProblem, c: Contact, e0: float, e1: float, slip: float, w: float
 ) -> tuple[bool, float, Touch]:
@@ -235,7 +235,7 @@ def slip_sign(mode: int) -> float:
     return -1.0 if mode == SLIP_RIGHT else 0.0
 
 
-@compiled_part
+@compiled_inline
 def single_contact(p: StepProblem, c: Contact, mu: float, before: float) -> Touch:
     """Solve one contact: stick if the force fits its cone, else slip, else ``IMPOSSIBLE``.
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_part
-from pushwise.physics.kernels.action import Action, finger_action
+from pushwise.compilation import compiled, compiled_inline, compiled_part
+from pushwise.physics.kernels.action import finger_action
 from pushwise.physics.kernels.load import Body, Ground
-from pushwise.physics.kernels.rollout import DONE, Reached, Work, begin, new_work, roll_to
+from pushwise.physics.kernels.rollout import DONE, Work, begin, new_work, roll_to
 from pushwise.physics.kernels.state import State, Trend
 from pushwise.physics.kernels.track import Track
 from pushwise.typing import Array, Integers
@@ -104,23 +104,49 @@ def _write(rows: Array, i: int, s: State) -> None:
     rows[i, 16] = s.trend.jw
 
 
-@compiled_part
-def _reached(
+@compiled_inline
+def advance_state(
     body: Body,
     ground: Ground,
-    action: Action,
-    s: State,
-    lowered: bool,
-    count: int,
-    work: Work,
+    steps: ControlSteps,
+    rows: Array,
+    i: int,
+    work: ControlWork,
     track: Track,
-) -> Reached:
-    """Simulate one control step in `count` time steps."""
-    p = begin(body, action, s, lowered, track)
-    for k in range(1, count + 1):
-        goal = action.duration if k == count else action.duration * k / count
-        p = roll_to(body, ground, action, p, goal, work, track, k == 1)
-    return p
+) -> tuple[int, int]:
+    """Advance the state in row i of (B, 23), in place.
+
+    If its object has tipped, or a finger was lowered into the object, it stays as it is. Returns
+    how it ended, and the number of its steps in the track.
+    """
+    ending = int(rows[i, STATUS])
+    count = int(np.int64(0))
+    if ending == DONE:
+        lowered = steps.down and rows[i, DOWN] != LOWERED
+        work.t[1] = steps.dt
+        work.x[1] = steps.finger[i, 0]
+        work.y[1] = steps.finger[i, 1]
+        # A finger that was raised is lowered where it is to be.
+        raised = rows[i, DOWN] == RAISED
+        work.x[0] = work.x[1] if raised else rows[i, FINGER]
+        work.y[0] = work.y[1] if raised else rows[i, FINGER + 1]
+        lifted = np.inf if steps.down else 0.0
+        action = finger_action(work.t, work.x, work.y, steps.radius, steps.mu, steps.height, lifted)
+        p = begin(body, action, _state_in(rows, i), lowered, track)
+        parts = steps.counts[i]
+        for k in range(1, parts + 1):
+            goal = action.duration if k == parts else action.duration * k / parts
+            p = roll_to(body, ground, action, p, goal, work.roll, track, k == 1)
+        ending = p.ending
+        count = p.steps
+        _write(rows, i, p.state)
+        rows[i, FINGER] = work.x[1]
+        rows[i, FINGER + 1] = work.y[1]
+        rows[i, DOWN] = LOWERED if steps.down else RAISED
+        rows[i, STATUS] = ending
+        rows[i, JAMS] += p.jams
+        rows[i, TIME] += p.now
+    return ending, count
 
 
 @compiled
@@ -136,34 +162,10 @@ def advance_states(
 ) -> tuple[int, int]:
     """Advance the states in rows [first, last) of (B, 23), in place.
 
-    A state whose object has tipped, or in which a finger was lowered into the object, stays as it
-    is. Returns how the last one ended, and the number of its steps in the track.
+    Returns how the last one ended, and the number of its steps in the track.
     """
     ending = DONE
     count = int(np.int64(0))
     for i in range(first, last):
-        if rows[i, STATUS] != DONE:
-            ending = int(rows[i, STATUS])
-            continue
-        lowered = steps.down and rows[i, DOWN] != LOWERED
-        work.t[1] = steps.dt
-        work.x[1] = steps.finger[i, 0]
-        work.y[1] = steps.finger[i, 1]
-        # A finger that was raised is lowered where it is to be.
-        raised = rows[i, DOWN] == RAISED
-        work.x[0] = work.x[1] if raised else rows[i, FINGER]
-        work.y[0] = work.y[1] if raised else rows[i, FINGER + 1]
-        lifted = np.inf if steps.down else 0.0
-        action = finger_action(work.t, work.x, work.y, steps.radius, steps.mu, steps.height, lifted)
-        s = _state_in(rows, i)
-        p = _reached(body, ground, action, s, lowered, steps.counts[i], work.roll, track)
-        ending = p.ending
-        count = p.steps
-        _write(rows, i, p.state)
-        rows[i, FINGER] = work.x[1]
-        rows[i, FINGER + 1] = work.y[1]
-        rows[i, DOWN] = LOWERED if steps.down else RAISED
-        rows[i, STATUS] = ending
-        rows[i, JAMS] += p.jams
-        rows[i, TIME] += p.now
+        ending, count = advance_state(body, ground, steps, rows, i, work, track)
     return ending, count

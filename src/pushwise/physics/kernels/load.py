@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_inline, compiled_part
 from pushwise.geometry.compiled import inside_polygon, nearest_feature, place, se2
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.linear import Symmetric, cholesky, solve
@@ -71,7 +71,7 @@ def find_support(
     return changed
 
 
-@compiled_part
+@compiled_inline
 def find_load(body: Body, ground: Ground, supported: Flags, pressing: Flags, N: Array) -> bool:
     """Fill the normal loads N (Q,) of the supported points; False when the object tips.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled, compiled_part
+from pushwise.compilation import compiled, compiled_inline, compiled_part
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.kernels.action import (
     Action,
@@ -88,7 +88,7 @@ def write_step(track: Track, k: int, body: Body, s: State, drive: Drive, touch: 
     track.mode[k, 2] = s.second
 
 
-@compiled_part
+@compiled_inline
 def rest_load(body: Body, ground: Ground, work: Work) -> bool:
     """Fill the loads N and c of the supported points; False when the object tips."""
     standing = find_load(body, ground, work.supported, work.pressing, work.N)
@@ -121,7 +121,7 @@ def leans(body: Body, action: Action) -> bool:
     return action.height > 0.0 or body.z > 0.0
 
 
-@compiled_part
+@compiled_inline
 def set_up(
     body: Body,
     ground: Ground,
@@ -188,7 +188,7 @@ class Reached(NamedTuple):
     state: State
 
 
-@compiled_part
+@compiled_inline
 def roll_to(
     body: Body,
     ground: Ground,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_inline, compiled_part
 from pushwise.geometry.compiled import SE2, se2
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernels.contact import SEPARATE, Touch
@@ -126,7 +126,7 @@ def _trend_after(s: State, p: StepProblem, touch: Touch) -> Trend:
     )
 
 
-@compiled_part
+@compiled_inline
 def moved(body: Body, s: State, p: StepProblem, touch: Touch) -> State:
     """Return the state at the end of a step.
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushwise.compilation import compiled_part, compiled_sum
+from pushwise.compilation import compiled_inline, compiled_part, compiled_sum
 from pushwise.physics.constants import STICTION_SPEED
 from pushwise.physics.kernels.linear import Symmetric, solve
 from pushwise.typing import Array
@@ -126,7 +126,7 @@ def stretched(board: Board, x: float, y: float) -> tuple[float, float]:
     return board.xx * x + board.xy * y, board.xy * x + board.yy * y
 
 
-@compiled_part
+@compiled_inline
 def energy(p: StepProblem, vx: float, vy: float, w: float) -> Energy:
     """Evaluate ``E`` of a step at a twist, with its gradient and Hessian."""
     bx, by = stretched(p.board, vx, vy)

@@ -14,7 +14,7 @@ origin at that pose. A step from t to t + dt
 
 import numpy as np
 
-from pushwise.compilation import compiled_part
+from pushwise.compilation import compiled_inline, compiled_part
 from pushwise.geometry.compiled import (
     feature_normal,
     nearest_feature,
@@ -44,7 +44,7 @@ NEARLY = 1
 HOLDS = 2
 
 
-@compiled_part
+@compiled_inline
 def step_problem(
     body: Body,
     s: State,
@@ -180,7 +180,7 @@ def _in_reach(body: Body, s: State, drive: Drive, dt: float) -> int:
     return -1 if d - drive.radius > 2.0 * travel else feature
 
 
-@compiled_part
+@compiled_inline
 def advance(body: Body, s: State, drive: Drive, p: StepProblem) -> tuple[bool, State, Touch]:
     """Try one step: ``(holds, state after, twist and impulse)``; if not, a shorter one may hold."""
     dt = p.dt
