@@ -133,7 +133,7 @@ def _student_cost(scaled: Array, count: Array | float) -> float:
     """
     square = np.sum(scaled**2, axis=1)
     total = DEGREES + scaled.shape[1]
-    return 0.5 * total * float(np.sum(count * np.log1p(square / DEGREES)))
+    return float(0.5 * total * np.sum(count * np.log1p(square / DEGREES)))
 
 
 def normal_equations(
