@@ -68,7 +68,8 @@ def compare_with_gym_pusht(python: Path) -> list[Measurement]:
         ours[k], theirs[k] = _rates(envs), _gym_pusht(python)
     envs.close()
     mine, other = ours.max(axis=0), theirs.max(axis=0)
-    details = [f"{a:.0f} steps a second against {b:.0f}" for a, b in zip(mine, other, strict=True)]
+    rates = zip(mine, other, strict=True)
+    details = [f"{a:.0f} steps per second against {b:.0f}" for a, b in rates]
     return [
         Measurement.at_least(
             f"Push-T, {_SIZE} environments: steps over gym-pusht's, random actions",

@@ -71,4 +71,4 @@ def printed(rows: Sequence[Measurement], *, json: bool) -> str:
         measured = "not measured" if row.value is None else f"{row.value:.3g} {row.unit}".rstrip()
         mark = {True: "yes: ", False: "NO: ", None: ""}[row.met] if row.target else ""
         lines.append((row.name, measured, f"{mark}{row.target}", row.detail))
-    return markdown(("what", "measured", "wanted", "how"), lines)
+    return markdown(("what", "measured", "target", "how"), lines)

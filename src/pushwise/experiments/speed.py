@@ -70,7 +70,7 @@ def sweep(tasks: Annotated[int, typer.Option(help="Number of tasks.")] = 1000) -
     from distributed import LocalCluster
 
     ideal = tasks * _TASK / _WORKERS
-    lines = ["| workers | seconds | over the tasks alone | wanted |", "|---|---|---|---|"]
+    lines = ["| workers | seconds | over the tasks alone | target |", "|---|---|---|---|"]
     with LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=_WORKERS, threads_per_worker=1, dashboard_address=None
     ) as local:
