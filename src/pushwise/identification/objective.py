@@ -128,8 +128,8 @@ def cost_of(
 def _student_cost(scaled: Array, count: Array | float) -> float:
     """Return the negative log probability of innovations (samples, k) under Student's t.
 
-    What does not depend on them is left out. A sample with the weight that it has at this point
-    would be forgiven: the model would never have to drift to explain it.
+    What does not depend on them is left out. Squares with the weights that samples have at this
+    point would not do: an outlier would cost next to nothing, and no drift would explain it.
     """
     square = np.sum(scaled**2, axis=1)
     total = DEGREES + scaled.shape[1]

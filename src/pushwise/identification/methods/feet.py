@@ -277,7 +277,7 @@ class ThreeFeet:
         gap = met[0] - finger.radius
         if (gap < -deepest).any():
             return None
-        moves = (gap < 0.0) | (gap < deepest) if calibration.touching else gap < 0.0
+        moves = gap < (deepest if calibration.touching else 0.0)
         if moves.any():
             _, nx, ny = met
             poses[moves, 0] += (gap * (cos * nx - sin * ny))[moves]
