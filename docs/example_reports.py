@@ -66,19 +66,19 @@ def success(home: Path) -> None:
 
 
 def whole_pushes(
-    home: Path, what: str, overhang: float, wanted: Callable[[Outcome], bool]
+    home: Path, what: str, overhang: float, accepted: Callable[[Outcome], bool]
 ) -> tuple[Outcome, pw.ObjectModel]:
-    """Slide an object with whole pushes and little time to plan, until a run ends as wanted."""
+    """Slide an object with whole pushes and little time to plan, until a run is accepted."""
     table = pw.Table.rectangle(0.6, 0.45)
     for seed in range(SEEDS):
         world = random_world(what, table, seed=seed)
-        options = SlideOptions(overhang=overhang, plan=PlanOptions(seed=seed, time_limit=2.0))
+        options = SlideOptions(overhang=overhang, plan=PlanOptions(seed=seed, time_limit=0.5))
         journal = RunFolder(home / f"{seed}", {"object": what})
         pw.slide(WholePushes(world), table, options=options, journal=journal)
         outcome = load_run(home / f"{seed}")
-        if wanted(outcome):
+        if accepted(outcome):
             return outcome, world.truth
-    raise SystemExit(f"none of {SEEDS} runs ended as wanted")
+    raise SystemExit(f"none of {SEEDS} runs was accepted")
 
 
 def change_of_goal(home: Path) -> None:

@@ -260,11 +260,11 @@ def test_poses_without_a_frame_are_in_the_one_that_is_named(truth: Session, tmp_
     assert recording.object.values[:, :2] == pytest.approx(truth.pose[::10, :2], abs=1e-9)
     assert recording.finger.values == pytest.approx(truth.finger[::10], abs=1e-9)
     for topics, name, frame in (
-        (TOPICS, "/tip", "camera"),
+        (TOPICS, "/tip", "map or camera"),
         (pw.BagTopics("/bare", "/named"), "the object's topic", "map"),
     ):
         with pytest.raises(
-            PushwiseError, match=f"poses of {name} name no frame; .*--frame {frame}"
+            PushwiseError, match=rf"poses of {name} name no frame; .* --frame: {frame}\."
         ):
             pw.read_recordings(path, topics)
 

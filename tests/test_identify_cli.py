@@ -39,6 +39,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pw.PushLog(tuple(records), thing.grid, 0.01, NOISE).save(folder / "log.csv")
     pw.PushLog(tuple(records[:1]), thing.grid, 0.01, NOISE).save(folder / "one.csv")
     pw.PushLog(tuple(records[1:2]), thing.grid, 0.02, NOISE).save(folder / "thick.csv")
+    # Turned by 180 degrees, this shape has most of its cells in common with itself.
+    bent = pw.CellGrid.from_outline(
+        [(-0.1, -0.02), (0.1, -0.02), (0.1, 0.05), (0.08, 0.05), (0.08, 0.02), (-0.1, 0.02)],
+        cell_size=0.01,
+    )
+    turned = pw.CellGrid(-bent.centres, bent.cell_size, outline=-bent.outline)
+    pw.save(turned, folder / "turned.json")
+    pw.PushLog(tuple(records[:1]), bent, 0.01, NOISE).save(folder / "L.csv")
     (folder / "none.csv").write_text("push,t,x,y,theta,finger_x,finger_y\n")
     return folder
 
@@ -132,6 +140,8 @@ def test_one_push_several_logs_and_another_method(
     [
         (("grid.json", "none.csv"), "no pushes to learn from"),
         (("hammer.json", "log.csv"), "is the log of another object, or in another frame"),
+        (("turned.json", "L.csv"), "the same shape in another frame: turned by 180 degrees"),
+        (("grid.json", "log.csv", "--force", "--plot", "log.json"), "log.json is read by"),
         (("grid.json", "missing.csv"), "missing.csv"),
         (("missing.json", "log.csv"), "there is no such file"),
         (("log.csv", "log.csv"), "log.csv is given twice"),

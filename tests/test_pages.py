@@ -39,8 +39,10 @@ def test_the_page_of_the_frameworks_can_be_followed(tmp_path: Path) -> None:
     for x in (-0.03, 0.03):
         world.reset(0)
         records.append(world.push(pw.Push.line((x, -0.1), (0.0, 0.1), 1.0)))
+    pw.save(t_shape.grid, tmp_path / "grid.json")
+    pw.PushLog(tuple(records), t_shape.grid, world.finger.radius).save(tmp_path / "log.csv")
     pw.save(pw.Belief.certain(t_shape), tmp_path / "model.json")
-    found = follow(DOCS / "frameworks.md", tmp_path, grid=t_shape.grid, records=records)
+    found = follow(DOCS / "frameworks.md", tmp_path)
     assert found["terminated"]
     assert np.abs(found["gradient"]).max() > 0.0
     assert (tmp_path / "object.usda").exists()

@@ -128,6 +128,8 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
     for words, said in (
         ((model,), "give either --goal x y theta or --edge"),
         ((model, "--goal", 5, 0, 0), "is not free: that is off the table"),
+        ((model, "--goal", 0, 0, 90), "--goal takes its angle in radians; 90 looks like degrees"),
+        ((model, "--edge", "--start", 0, 0, -30), "--start takes its angle in radians; -30 looks"),
         ((model, "--goal", 0, 0, 0, "--obstacles", model), "must hold a list of polygons"),
         ((model, "--goal", 0, 0, 0, "--table", "1x-1"), "depth must be greater than zero"),
         ((model, "--goal", 0, 0, 0, "--table", "round.json"), "cannot read round.json"),

@@ -8,12 +8,15 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 
+import pushwise as pw
 from drawn import drawn
 from pushwise.errors import PushwiseError
+from pushwise.experiments import planning
 from pushwise.experiments.planning import rows_of, run
 from pushwise.experiments.planning_report import report
-from pushwise.experiments.rows import Row
+from pushwise.experiments.rows import Row, write_rows
 from pushwise.experiments.sweep import SweepOptions
+from pushwise.sliding.moved import End
 
 
 def _heights(axes: Axes) -> list[list[float]]:
@@ -72,3 +75,20 @@ def test_parts_are_named(tmp_path: Path) -> None:
         PushwiseError, match="parts must be among ideal, mujoco, obstacles, goals, control"
     ):
         run(SweepOptions(tmp_path), parts=("moon",))
+
+
+def test_both_ways_to_a_goal_have_the_same_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Write the rows of the controller and of whole pushes to one file."""
+    at = np.zeros(3)
+    belief = pw.Belief.certain(pw.objects.load("box").model)
+    done = pw.Followed(End.REACHED, "", at, at, 0.0, (), belief, simulations=3)
+    monkeypatch.setattr(planning, "warm_up", lambda: None)
+    monkeypatch.setattr(planning, "_identified", lambda part, name: belief)
+    monkeypatch.setattr(planning, "PushController", lambda *given, **options: None)
+    monkeypatch.setattr(planning, "controlled", lambda *given: (None, {"method": "controller"}))
+    monkeypatch.setattr(planning, "follow", lambda *given, **options: done)
+    rows = rows_of({"part": "control", "object": "box", "model": 0, "goal": 0})
+    write_rows(tmp_path / "rows.csv", rows)
+    assert [row["method"] for row in rows] == ["controller", "whole pushes"]

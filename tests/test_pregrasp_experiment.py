@@ -45,13 +45,13 @@ def test_what_is_not_grasped_is_no_success(tmp_path: Path) -> None:
     rows = [{**s, **told, "end": ends[str(s["variant"])]} for s in settings]
     with drawn() as figures:
         table = report(rows, tmp_path)
-    assert "- mujoco, box, default, trial 1: Not moved: stuck." in table
+    assert "- MuJoCo, box, default, trial 1: Not moved: stuck." in table
     assert "| identified | 2 of 2 | 0 | 0 | 0 | 0 | 16 of 16 |" in table
     assert "| unlimited | 0 of 2 | 0 | 0 | 0 | 2 | 13 of 16 |" in table
     assert "| uniform | 0 of 2 | 2 | 0 | 0 | 0 | 12 of 16 |" in table
     assert "| all | 0 of 34 | 34 | 0 | 0 | 0 | 2.0 | 3.0 | 1.0 | 12 |" in table
     # Of a Poisson distribution with a mean of 34 / 4.
-    assert "| mujoco | 102 | 8.50 | 3 to 15 | 34 |" in table
+    assert "| MuJoCo | 102 | 8.50 | 3 to 15 | 34 |" in table
     (axes,) = figures["figure.png"].axes
     paper, ours = ([bar.get_height() for bar in c] for c in axes.containers)
     assert paper[0] == 100.0

@@ -27,6 +27,7 @@ from pushwise.sliding.follow import AbandonedGoal
 from pushwise.sliding.moved import End
 from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.run_folder import facts, load_run
+from pushwise.worlds.gripper import Grasp
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "reports"
@@ -287,6 +288,14 @@ def test_the_truth_is_shown_where_it_is_known(outcome: Outcome, source: RunSourc
     assert f"the estimate is {1e3 * off:.1f} mm from the true one" in words(page)
     assert 'class="truth"' in page and page.count('data-grid="truth"') == 2
     assert " true " not in words(report(outcome)).lower()
+
+
+def test_what_slips_out_of_the_gripper_is_told(outcome: Outcome, tmp_path: Path) -> None:
+    """Write the outcome and the page of a grasp that failed."""
+    slipped = replace(outcome, grasp=Grasp(False, 0.004), success=False, verdict="Not grasped.")
+    assert json.loads(json.dumps(facts(slipped)))["raised"] == 0.004
+    write_report(slipped, tmp_path / "report.html")
+    assert "the object did not stay in it" in words((tmp_path / "report.html").read_text())
 
 
 def test_the_same_number_is_the_same_everywhere(outcome: Outcome, source: RunSource) -> None:

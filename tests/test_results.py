@@ -23,7 +23,8 @@ def reporter(folder: Path) -> ModuleType:
     """Return the module that writes the report of a folder, or of the experiment it belongs to."""
     words = reversed(folder.relative_to(RESULTS).parts)
     names = [f"pushwise.experiments.{word}{end}" for word in words for end in ("_report", "")]
-    return import_module(next(name for name in names if find_spec(name) is not None))
+    found = (import_module(name) for name in names if find_spec(name) is not None)
+    return next(module for module in found if hasattr(module, "report"))
 
 
 @pytest.mark.slow

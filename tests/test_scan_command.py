@@ -102,7 +102,11 @@ def test_a_bad_file_is_one_line(
     ("options", "sentence"),
     [
         (("--scale", 1000), "cloud.npy: points must be in metres; .* --scale 0.001"),
-        (("--min-height", 1), "cloud.npy: .* nothing rises above it by 1 m, which min_height asks"),
+        (
+            ("--min-height", 1),
+            "cloud.npy: .* nothing rises above it by 1 m, which min_height "
+            r"\(--min-height\) asks",
+        ),
         (("--near", 1, 1, 1), "cloud.npy: near must be a point on an object"),
         (("--cells", 40, "--cell-size", 0.01), "give --cells or --cell-size, not both"),
     ],

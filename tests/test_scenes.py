@@ -117,7 +117,7 @@ def test_what_is_lower_than_the_noise_is_said() -> None:
     """Say that a low thing cannot be seen in a wavy cloud, and how it can."""
     cloud = boxes((0.0, 0.0, 0.1, 0.05, 0.002, 0.0), noise=0.0005)
     cloud[:, 2] += 0.004 * np.sin(60.0 * cloud[:, 0]) * np.sin(50.0 * cloud[:, 1])
-    with pytest.raises(PushwiseError, match=r"noise of this cloud, \d\.\d mm; .* give a mask"):
+    with pytest.raises(PushwiseError, match=r"noise of this cloud, \d\.\d mm; .* or a mask"):
         pw.Scene.from_points(cloud)
     tall = boxes((0.0, 0.0, 0.1, 0.05, 0.002, 0.0), (0.2, 0.2, 0.1, 0.1, 0.05, 0.0), noise=0.0005)
     tall[:, 2] += 0.004 * np.sin(60.0 * tall[:, 0]) * np.sin(50.0 * tall[:, 1])

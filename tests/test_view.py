@@ -71,11 +71,13 @@ def test_the_page_shows_the_cells(view: View, tab: Page, tmp_path: Path) -> None
     before, masses = seen(tab, tmp_path / "a.png"), cells.batched_colors.copy()
     choose(tab, "mass", "uncertainty")
     until(lambda: not np.array_equal(cells.batched_colors, masses))
-    time.sleep(0.5)
-    changed = np.abs(seen(tab, tmp_path / "b.png") - before).max(axis=2) > 20.0
-    assert changed.sum() > 200
+
+    def changed() -> Array:
+        return np.asarray(np.abs(seen(tab, tmp_path / "b.png") - before).max(axis=2) > 20.0)
+
+    until(lambda: changed().sum() > 200)
     # What changed is where the object is.
-    rows, columns = np.nonzero(changed)
+    rows, columns = np.nonzero(changed())
     corners = np.array(
         [
             on_screen(view, tab, (x, y, 0.5 * view.scene.object.top))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,6 +131,69 @@ def test_worlds_are_worlds() -> None:
     record = pw.worlds.Ideal(HAMMER).push(PUSH)
     for world in (pw.worlds.Ideal(HAMMER), pw.worlds.Replay(pw.PushLog((record,)))):
         assert isinstance(world, pw.worlds.World)
+
+
+class Robot:
+    """A robot of someone else, whose methods return what they are told to."""
+
+    def __init__(self, seen: object, done: object = None) -> None:
+        """Keep what is returned."""
+        self.seen, self.done = seen, done
+
+    def observe(self) -> object:
+        """Look."""
+        return self.seen
+
+    def push(self, push: pw.Push) -> object:
+        """Push."""
+        return self.done
+
+    def move(self, finger: object, dt: float) -> object:
+        """Move."""
+        return self.done
+
+    def reset(self, seed: int) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("world", "sentence"),
+    [
+        (
+            Robot(None),
+            r"^Robot.observe must return an object of the class Observation; got None\.$",
+        ),
+        (Robot((1, 2)), "Robot.observe must return .* got a tuple"),
+        (Robot, "observe, push and reset; got Robot, a class"),
+        (object(), "observe, push and reset; got object"),
+    ],
+)
+def test_a_robot_that_returns_something_else_is_told_so(world: Any, sentence: str) -> None:
+    """Name the class, the method and what it should return."""
+    with pytest.raises(PushwiseError, match=sentence):
+        pw.slide(world, pw.Table())
+
+
+def test_a_push_or_move_that_returns_nothing_is_told_so(tmp_path: Path) -> None:
+    """Name the method, in whatever uses it."""
+    crimp = pw.objects.load("crimp")
+    robot: Any = Robot(pw.worlds.Ideal(crimp).observe())
+    with pytest.raises(PushwiseError, match=r"Robot.push must return .* PushRecord; got None"):
+        pw.record(robot, tmp_path / "log.csv", grid=crimp.grid, pushes=1, seed=0)
+    controller = pw.PushController(pw.Belief.certain(crimp.model), pw.Table())
+    with pytest.raises(PushwiseError, match=r"Robot.move must return .* Observation; got None"):
+        pw.drive(robot, controller, (0.1, 0.0, 0.0))
+
+
+def test_points_that_a_camera_does_not_see_are_left_out() -> None:
+    """Drop what is not finite, and refuse a cloud of nothing else, and a pose."""
+    points = np.ones((4, 3))
+    points[1:3, 2] = np.nan, np.inf
+    assert len(pw.worlds.Observation(points, np.zeros(3)).points) == 2
+    with pytest.raises(PushwiseError, match="none of the observed points is finite"):
+        pw.worlds.Observation(np.full((2, 3), np.nan), np.zeros(3))
+    with pytest.raises(PushwiseError, match=r"observed pose\[2\] is nan"):
+        pw.worlds.Observation(points, (0.0, 0.0, np.nan))
 
 
 def test_worlds_know_nothing_of_identification_and_planning() -> None:

@@ -12,6 +12,7 @@ from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.physics.push import Finger
 from pushwise.planning.push_search import PlannedPush
 from pushwise.sliding.approaches import Approaches
+from pushwise.sliding.control_options import Doing
 from pushwise.sliding.finger_motion import GAP, FingerMotion
 from pushwise.sliding.moved import End
 from pushwise.sliding.pose_tracker import PoseTracker
@@ -106,3 +107,25 @@ def test_the_tracker_believes_what_it_sees(depth: float) -> None:
     assert np.hypot(*tracker.pose[:2]) < 0.0015
     assert tracker.resting
     assert (tracker.finger.radius == FINGER.radius) == (depth == 0.0)
+
+
+def test_an_approach_that_touches_the_object_is_not_tried_again() -> None:
+    """Raise the finger: in a hollow that is narrower than it was seen, each way out may touch."""
+    box = pw.objects.load("box").model
+    controller = pw.PushController(pw.Belief.certain(box), pw.Table())
+    goal = np.array([-0.2, 0.0, 0.0])  # the finger is on the wrong side
+    side = float(box.grid.outline[:, 0].min()) - pw.Finger().radius - 0.004
+    controller.reset(finger=(side, 0.0))
+    seen = np.zeros(3)
+    for _ in range(40):
+        place = controller.step(pw.worlds.Observation(np.empty((0, 3)), seen), goal)
+        if controller.doing is Doing.APPROACHING:
+            break
+    assert place is not None
+    for _ in range(60):
+        if controller.doing is Doing.APPROACHING:
+            seen = np.array([0.0, 0.008 - seen[1], 0.0])  # to and fro, next to the finger
+        place = controller.step(pw.worlds.Observation(np.empty((0, 3)), seen), goal)
+        if place is None:
+            break
+    assert place is None

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pushwise.sliding.outcome import Outcome
     from pushwise.sliding.random_push import draw_push
     from pushwise.sliding.record_pushes import RecordOptions, record
+    from pushwise.sliding.run_folder import RunFolder
     from pushwise.sliding.slide import slide
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "PushRecord",
     "PushwiseError",
     "RecordOptions",
+    "RunFolder",
     "Scan",
     "ScanOptions",
     "Scene",
@@ -144,6 +146,7 @@ _HOMES = {
     "PushRecord": "pushwise.records.record",
     "PushwiseError": "pushwise.errors",
     "RecordOptions": "pushwise.sliding.record_pushes",
+    "RunFolder": "pushwise.sliding.run_folder",
     "Scan": "pushwise.shape.scan",
     "ScanOptions": "pushwise.shape.scan_options",
     "Scene": "pushwise.shape.scene",

@@ -48,7 +48,7 @@ def main() -> None:
         except PushwiseError as error:
             _fail(str(error), 1)
         except typer.TyperException as error:
-            _fail(error.format_message(), error.exit_code)
+            _fail(error.format_message() + _values(error), error.exit_code)
         except Stopped as stopped:
             _fail(str(stopped), INTERRUPTED)
         except KeyboardInterrupt:
@@ -59,6 +59,14 @@ def main() -> None:
             where = "" if error.filename is None else f" at {error.filename}"
             _fail(f"the system refused{where} ({error.strerror or error}).", 1)
     sys.exit(code or 0)
+
+
+def _values(error: typer.TyperException) -> str:
+    """Return how many values an option takes, where it takes several and one of them is wrong."""
+    option = getattr(error, "param", None)
+    if option is None or option.nargs < 2:
+        return ""
+    return f"; {option.opts[0]} takes {option.nargs} values, {option.metavar}."
 
 
 def _fail(message: str, code: int) -> NoReturn:

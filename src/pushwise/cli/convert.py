@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
-from pushwise.cli.options import Json, output_option, takes_options
+from pushwise.cli.options import Json, check_angle, output_option, takes_options
 from pushwise.errors import PushwiseError
 
 __all__ = ["ConvertCommand", "convert"]
+
+_APART = 10.0  # s; no push is sampled as rarely as that
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,17 +82,19 @@ def convert(asked: ConvertCommand) -> None:
 
     Example: pushwise convert run.bag --object /box/pose --finger /tf:tool0 -o log.csv
     """
+    import numpy as np
     from rich.console import Console
 
     from pushwise.checks import finite_array, finite_number, positive_number
     from pushwise.model_files import load_grid
-    from pushwise.records.log import check_new
+    from pushwise.records.log import check_new, header_path
     from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
     from pushwise.records.recordings.cut_pushes import cut_pushes
 
     if asked.output is not None:
         check_new(asked.output)
     finite_array("--offset", asked.offset, (3,))
+    check_angle("--offset", asked.offset)
     if asked.delay is not None:
         finite_number("--delay", asked.delay)
     if asked.finger_radius is not None:
@@ -121,9 +125,12 @@ def convert(asked: ConvertCommand) -> None:
         why = "the object never moves while the finger moves"
         if found.left_out:
             why = f"every candidate was left out, the first: {found.left_out[0]}"
+        steps = np.concatenate([np.diff(each.object.t) for each in recordings])
+        if len(steps) and (apart := float(np.median(steps))) > _APART:
+            why += f", and its samples are {apart:.0f} s apart (is t in ms? add --unit t=ms)"
         raise PushwiseError(f"no push found in {_named(asked.files)}: {why}.")
     if written is not None and not asked.json:
-        typer.echo(f"written to {written}")
+        typer.echo(f"written to {written}, with the header {header_path(written)}")
 
 
 def _pairs(option: str, example: str, given: list[str] | None) -> dict[str, str]:

@@ -41,7 +41,7 @@ def export(asked: ExportCommand) -> None:
 
     Example: pushwise export model.json -o object.xml
     """
-    check_outputs(asked.output, force=asked.force)
+    check_outputs(asked.output, reads=[asked.model], force=asked.force)
     from pushwise.export.formats import format_of, write
     from pushwise.export.solid import Solid
     from pushwise.model_files import load_belief

@@ -140,7 +140,10 @@ def identify(asked: IdentifyCommand) -> None:
     Example: pushwise identify grid.json log.csv -o model.json --holdout 0.5 --plot maps.png
     """
     output, method = asked.output, asked.method
-    check_outputs(output, asked.plot, force=asked.force)
+    # A model that is learned again may take the place of the one that gives the cells.
+    logs = [file for file in asked.files if file.suffix != ".json"]
+    headers = [log.with_suffix(".json") for log in logs]
+    check_outputs(output, asked.plot, reads=[*logs, *headers], force=asked.force)
     if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.checks import counted

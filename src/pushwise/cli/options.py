@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +32,7 @@ __all__ = [
     "Stopped",
     "WorldName",
     "WorldOption",
+    "check_angle",
     "check_outputs",
     "checksum",
     "flag",
@@ -141,18 +143,24 @@ WorldOption = Annotated[
 ]
 
 
-def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool) -> None:
+def check_outputs(
+    output: Path | None, plot: Path | None = None, *, reads: Sequence[Path], force: bool
+) -> None:
     """Refuse files that cannot be written, or exist, before any work is done.
 
     Args:
         output: The file to write.
         plot: A picture to write; its suffix says in which format.
-        force: Whether existing files may be overwritten.
+        reads: Files that the command reads, which are never overwritten.
+        force: Whether other existing files may be overwritten.
 
     """
+    kept = {file.resolve() for file in reads}
     for path in (output, plot):
         if path is None:
             continue
+        if path.exists() and path.resolve() in kept:
+            raise PushwiseError(f"{path} is read by this command; choose another name to write to.")
         if path.is_dir():
             raise PushwiseError(f"{path} cannot be written: it is a folder; give a file name.")
         if path.exists() and not force:
@@ -169,6 +177,15 @@ def check_outputs(output: Path | None, plot: Path | None = None, *, force: bool)
             raise PushwiseError(
                 f"{plot} cannot be written: a picture's name must end in .{', .'.join(endings)}."
             )
+
+
+def check_angle(option: str, pose: tuple[float, float, float] | None) -> None:
+    """Refuse a pose whose angle is more than a turn: it is meant in degrees."""
+    if pose is not None and abs(pose[2]) > 2.0 * math.pi:
+        raise PushwiseError(
+            f"{option} takes its angle in radians; {pose[2]:g} looks like degrees: "
+            f"{math.radians(pose[2]):.4g} rad."
+        )
 
 
 def checksum(what: str) -> dict[str, str]:

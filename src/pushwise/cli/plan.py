@@ -13,6 +13,7 @@ from pushwise.cli.options import (
     Force,
     Json,
     Seed,
+    check_angle,
     check_outputs,
     flag,
     output_option,
@@ -91,7 +92,9 @@ def plan(asked: PlanCommand) -> None:
 
     Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
     """
-    check_outputs(asked.output, asked.plot, force=asked.force)
+    check_outputs(asked.output, asked.plot, reads=[asked.model], force=asked.force)
+    check_angle("--start", asked.start)
+    check_angle("--goal", asked.goal)
     if (asked.goal is None) != asked.edge:
         raise PushwiseError("give either --goal x y theta or --edge.")
     from pushwise.checks import counted

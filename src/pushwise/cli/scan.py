@@ -79,7 +79,7 @@ def scan(asked: ScanCommand) -> None:
 
     Example: pushwise scan cloud.ply -o grid.json --plot grid.png
     """
-    check_outputs(asked.output, asked.plot, force=asked.force)
+    check_outputs(asked.output, asked.plot, reads=[asked.file], force=asked.force)
     from pushwise.shape.scan import Scan, scan_file
     from pushwise.shape.scan_options import ScanOptions
     from pushwise.shape.scene import Scene, scan_scene

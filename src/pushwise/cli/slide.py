@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SlideCommand", "slide"]
 
+_REHEARSAL = (
+    "a rehearsal in {world}: {what} gives the shape, and unless it is a model, masses and "
+    "frictions are drawn at random; nothing is measured of the real object."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SlideCommand:
@@ -48,7 +53,8 @@ class SlideCommand:
         str,
         typer.Argument(
             metavar="OBJECT|FILE",
-            help=f"One of {OBJECTS}; or a scan, grid, model or scene of your own.",
+            help=f"One of {OBJECTS}; or a file of your own: a cloud, mesh, scan, grid, model or "
+            "scene.",
         ),
     ]
     output: Annotated[Path | None, output_option("Folder of the run; by default slide-OBJECT.")] = (
@@ -163,6 +169,8 @@ def slide(asked: SlideCommand) -> None:
     if asked.number is not None:
         about["number"] = str(asked.number)
     options = asked.options(() if others is None else others.obstacles)
+    if Path(what).exists():
+        typer.echo(_REHEARSAL.format(what=what, world=world), err=True)
     with _one_thread(), Sliding() as line:
         try:
             outcome = run(

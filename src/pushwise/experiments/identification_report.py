@@ -92,14 +92,17 @@ def _methods(rows: list[Row], friction: str) -> str:
     lines = []
     for name, mine in {**grouped(at, "object"), "mean": at}.items():
         lines.append((name, *(with_spread(where(mine, method=m), "error_mm") for m in found)))
-    models, splits = (len({row[what] for row in at}) for what in ("model", "split"))
-    slow = counted(len({row["model"] for row in where(at, method="autograd")}), "truth", "truths")
+    models = counted(len({row["model"] for row in at}), "truth", "truths")
+    splits = counted(len({row["split"] for row in at}), "split", "splits")
     title = (
         f"All methods after {BUDGET} simulations of the five pushes (Ideal world, trajectories, "
-        f"{friction}) [mm]: mean and standard deviation over {models} truths and {splits} splits "
-        f"of the pushes. Autograd, being slow, learned only {slow} of each object and one split, "
-        "and was given the forces that it needs."
+        f"{friction}) [mm]: mean and standard deviation over {models} and {splits} of the pushes."
     )
+    if slow := len({row["model"] for row in where(at, method="autograd")}):
+        title += (
+            f" Autograd, being slow, learned only {counted(slow, 'truth', 'truths')} of each "
+            "object and one split, and was given the forces that it needs."
+        )
     return f"{title}\n\n{markdown(('object', *found), lines)}"
 
 

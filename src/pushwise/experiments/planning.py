@@ -199,14 +199,14 @@ def _control(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[R
     begin = process_time()
     controller = PushController(belief, _TABLE, options=_CONTROL)
     prepared = process_time() - begin
-    world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=seed)
-    _, row = controlled(world, thing, controller, there)
-    yield {**row, "prepare_seconds": prepared}
-    world = MuJoCo(thing, _TABLE, sensing=_SENSING, seed=seed)
+    first, second = (MuJoCo(thing, _TABLE, sensing=_SENSING, seed=seed) for _ in range(2))
+    _, row = controlled(first, thing, controller, there)
+    yield (ours := {**row, "prepare_seconds": prepared, "simulations": None})
     begin = process_time()
-    done = follow(world, belief, there, _TABLE, options=_FOLLOWING)
-    row = _loop("whole pushes", thing, done, there, begin)
-    yield {**row, "finger_seconds": finger_seconds(thing, done)}
+    done = follow(second, belief, there, _TABLE, options=_FOLLOWING)
+    whole = _loop("whole pushes", thing, done, there, begin)
+    whole["finger_seconds"] = finger_seconds(thing, done)
+    yield {column: whole.get(column) for column in ours}
 
 
 def _around(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from pushwise.atomic_write import save_figure, write_text
 from pushwise.experiments.reporting import markdown, mean_text
 from pushwise.experiments.rows import Row, grouped, numbers, where
 from pushwise.show.figure_style import COLOURS, styled
+from pushwise.worlds.random_scene import WORLDS
 
 __all__ = ["report"]
 
@@ -66,7 +67,7 @@ def _objects(world: str, rows: list[Row]) -> str:
         "centre of mass off by [mm]",
         "longest run [s of processor time]",
     )
-    title = f"Explored until it is safe, and slid to the safest goal, in {world}."
+    title = f"Explored until it is safe, and slid to the safest goal, in {WORLDS[world]}."
     return f"{title}\n\n{markdown(columns, lines)}"
 
 
@@ -77,7 +78,9 @@ def _falls(worlds: dict[str, list[Row]]) -> str:
         pushes, expected = numbers(rows, "pushes").sum(), numbers(rows, "expected_falls").sum()
         fell = sum(row["end"] == "fell" for row in rows)
         low, high = poisson.interval(0.95, expected) if expected > 0.0 else (0, 0)
-        lines.append((world, f"{pushes:.0f}", f"{expected:.2f}", f"{low:.0f} to {high:.0f}", fell))
+        lines.append(
+            (WORLDS[world], f"{pushes:.0f}", f"{expected:.2f}", f"{low:.0f} to {high:.0f}", fell)
+        )
     columns = ("world", "pushes to goals", "falls predicted", "95 % interval", "fallen")
     title = (
         "Falls predicted: the sum, over all pushes to goals, of the predicted probability of "
@@ -94,7 +97,7 @@ def _hammer(rows: list[Row]) -> str:
         for variant, paper in _PAPER.items()
     ]
     title = (
-        "The hammer as in Fig. 5 (q) of the paper, in mujoco: five random exploring pushes, "
+        "The hammer as in Fig. 5 (q) of the paper, in MuJoCo: five random exploring pushes, "
         "sampled goals, the same poses and masses for every variant."
     )
     return f"{title}\n\n{markdown(('variant', *_ENDS, 'the paper'), lines)}"
@@ -103,7 +106,7 @@ def _hammer(rows: list[Row]) -> str:
 def _failures(rows: list[Row]) -> str:
     """Return why objects were not grasped."""
     failed = [
-        f"- {row['world']}, {row['object']}, {row['variant']}, trial {row['trial']}: "
+        f"- {WORLDS[str(row['world'])]}, {row['object']}, {row['variant']}, trial {row['trial']}: "
         f"{row['verdict']}"
         for row in rows
         if not row["success"]

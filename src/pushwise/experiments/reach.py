@@ -34,7 +34,7 @@ from pushwise.worlds.random_scene import random_world
 __all__ = ["report", "rows_of", "run", "settings_of"]
 
 _TABLE = Table()
-_SEED = 1900  # of the first trial
+_SEED = 2300  # of the first trial
 _MODELS = ("identified", "uniform", "true")
 
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
+import numpy as np
+
 from pushwise.atomic_write import write_text
 from pushwise.checks import positive_number
 from pushwise.documents import header, read_document, read_json, write_document
@@ -214,6 +216,7 @@ def _part(
 
 
 _SAME_SHAPE = 0.75  # the least share of cells that two scans of one object have in common
+_TURNED = 0.05  # so much more must a shape fit when turned, to be in another frame
 
 
 def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
@@ -254,11 +257,28 @@ def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
 
 def _check_same(path: Path, logged: CellGrid, grid: CellGrid) -> None:
     """Refuse a log whose header describes another shape, or the same one in another frame."""
-    shared = min(
-        float(contains(a.outline, b.centres).mean()) for a, b in ((logged, grid), (grid, logged))
-    )
+    shared = _shared(logged, grid, 0)
     if shared < _SAME_SHAPE:
         raise PushwiseError(
             f"{path} is the log of another object, or in another frame: the shape in its header "
             f"and that of the grid have only {shared:.0%} in common."
         )
+    turns = max((1, 2, 3), key=lambda turns: _shared(logged, grid, turns))
+    if (turned := _shared(logged, grid, turns)) > shared + _TURNED:
+        raise PushwiseError(
+            f"{path} was made with the same shape in another frame: turned by {90 * turns} "
+            f"degrees, the grid has {turned:.0%} in common with the one in its header instead of "
+            f"{shared:.0%}; leave the grid out, so that the one in the header is taken."
+        )
+
+
+def _shared(a: CellGrid, b: CellGrid, turns: int) -> float:
+    """Return the share of cells that shapes have in common; b turned by 90 degrees some times."""
+    cells, outline = b.centres, b.outline
+    if turns:
+        middle = cells.mean(axis=0)
+        turn = np.linalg.matrix_power(np.array([[0.0, 1.0], [-1.0, 0.0]]), turns)
+        to = a.centres.mean(axis=0)
+        cells, outline = (cells - middle) @ turn + to, (outline - middle) @ turn + to
+    pairs = ((a.outline, cells), (outline, a.centres))
+    return min(float(contains(edge, inside).mean()) for edge, inside in pairs)

@@ -125,8 +125,8 @@ def _what_is_at(surface: Tabletop, at: Array) -> str:
     if height > 0.5 * surface.uneven.least:
         return (
             f"what is there rises by {1e3 * height:.1f} mm, and the noise of this cloud by "
-            f"{1e3 * max(surface.uneven.wave, surface.uneven.least):.1f} mm; give a mask of it, or "
-            "min_height"
+            f"{1e3 * max(surface.uneven.wave, surface.uneven.least):.1f} mm; give "
+            "min_height (--min-height), or a mask of a depth image"
         )
     return _TABLE
 

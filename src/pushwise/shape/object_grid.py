@@ -91,7 +91,7 @@ def finite_points(points: ArrayLike) -> tuple[Array, Flags]:
     low, high = np.percentile(cloud[:: max(1, count // 10_000)], [10.0, 90.0], axis=0)
     if (high - low).max() > _WIDEST:
         raise PushwiseError(
-            f"points must be in metres; they span {(high - low).max():.3g}: "
+            f"points must be in metres; they span {(high - low).max():.3g} units: "
             "multiply millimetres by 0.001 (pushwise scan --scale 0.001)."
         )
     return cloud, finite

@@ -133,7 +133,7 @@ class Scene:
         lines = [
             f"table    {self.table}, noise {1e3 * self.noise:.1f} mm",
             f"least    {1e3 * self.least_height:.1f} mm: what is lower cannot be distinguished "
-            "from the table; give a mask of it, or min_height",
+            "from the table; try min_height (--min-height)",
             f"objects  {len(self.objects)}",
         ]
         for number, each in enumerate(self.objects):

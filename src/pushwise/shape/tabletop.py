@@ -84,7 +84,7 @@ def find_tabletop(
             raise PushwiseError(
                 "most points lie on one plane, and nothing rises above it"
                 f"{_why(surface, min_height)}; if they are the top of a flat object, give the "
-                "table's plane, such as (0, 0, 1, 0) for z = 0."
+                "table's plane, such as 0 0 1 0 for z = 0 (--table)."
             )
     if np.median(cloud[:, 2]) > 0.0:
         # Without a table, the cloud is the object alone in a frame with z up from the table.
@@ -93,19 +93,19 @@ def find_tabletop(
             return surface
     raise PushwiseError(
         "found neither a table in the cloud nor an object above z = 0; "
-        "give the table's plane (a, b, c, d), a x + b y + c z + d = 0."
+        "give the table's plane, a b c d of a x + b y + c z + d = 0 (--table)."
     )
 
 
 def _why(surface: Tabletop | None, min_height: float | None) -> str:
     """Return what may hide an object on a table on which none was found."""
     if min_height is not None:
-        return f" by {min_height:g} m, which min_height asks for; give less, in metres"
+        return f" by {min_height:g} m, which min_height (--min-height) asks for; give less, in m"
     if surface is None or not surface.uneven.wave:
         return ""
     return (
         f" by more than the noise of this cloud, {1e3 * surface.uneven.wave:.1f} mm; for something "
-        "lower, give a mask of it, or min_height"
+        "lower, give min_height (--min-height), or a mask of a depth image"
     )
 
 

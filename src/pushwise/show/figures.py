@@ -187,7 +187,7 @@ def plan_figure(
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", adjustable="datalim")
     axes.autoscale_view()
     return figure
 

@@ -49,6 +49,7 @@ _EXTRA = 0.03  # m
 _WORSE = 1.5  # times the risk at the start of a retreat at which it ends
 _MOVED = 0.001  # m; a push that moves the object less is not tried again
 _ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
+_TOUCHES = 2  # approaches that touch the object before the next one is through the air
 _CHECKED = 40  # choices that are checked for safety
 _STEERED = 5  # and while pushing
 _DETOURS = 6  # targets that are tried when no push is safe
@@ -129,6 +130,7 @@ class PushController:
         self._judge = PushJudge(self.grid, self._search, self._motion, doubtful=self._assumed)
         self._wait = 0.0
         self._confirming = False
+        self._touches = 0  # approaches, one after the other, that touched the object on their way
 
     @property
     def pose(self) -> Array:
@@ -173,9 +175,10 @@ class PushController:
         if self.doing is Doing.APPROACHING and not self._tracker.resting:
             if self._motion.place is not None and self._motion.gap(pose) < NEAR:
                 self._approaches.keep_away()  # it was touched, or nearly so
+                self._touches += 1
             self._end_push(pose)  # it is not where the finger goes
         elif self.doing is Doing.APPROACHING and self._motion.approach(period):
-            self.doing = Doing.PUSHING
+            self.doing, self._touches = Doing.PUSHING, 0
         elif self.doing is Doing.PUSHING:
             self._push(pose)
         place = self._motion.place
@@ -246,9 +249,11 @@ class PushController:
         """Begin the first choice that is safe; return whether there is one.
 
         One that can be reached along the table is preferred. Where the first few cannot, in a
-        hollow of the object, the finger is raised.
+        hollow of the object, the finger is raised; and so it is where the last approaches touched
+        the object, which may be in the way of every other one.
         """
         clearance = self._guard.clearance(pose, target)
+        hemmed_in, ways = self._touches >= _TOUCHES and self.options.may_raise, self._approaches
         enclosed: list[PushChoice] = []
         for choice in choices[:_CHECKED]:
             poses, fingers = self._motion.outcome(pose, choice.pushes, None)
@@ -257,14 +262,14 @@ class PushController:
             if choice.pushes[0].contact == here:
                 self._begin(choice, pose, target, None, raised=False)
                 return True
-            path = self._approaches.path(choice.pushes[0], self._motion, pose)
+            path = None if hemmed_in else ways.path(choice.pushes[0], self._motion, pose)
             if path is not None:
                 self._begin(choice, pose, target, path, raised=False)
                 return True
             if not self.options.may_raise:
                 continue
             enclosed.append(choice)
-            if len(enclosed) == _ENCLOSED:
+            if hemmed_in or len(enclosed) == _ENCLOSED:
                 break
         if not enclosed:
             return False

@@ -18,7 +18,7 @@ from pushwise.sliding.control_options import Doing
 from pushwise.sliding.controller import PushController
 from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
-from pushwise.worlds.world import StreamingWorld
+from pushwise.worlds.world import StreamingWorld, moved, observed
 
 __all__ = ["Driven", "drive"]
 
@@ -67,7 +67,7 @@ def drive(
     log = _Log(controller, noise)
     controller.reset()
     end, detail, fell = End.OUT_OF_TIME, "", False
-    seen = world.observe()
+    seen = observed(world)
     refusals = 0
     grid = controller.grid
 
@@ -88,7 +88,7 @@ def drive(
             end = End.REACHED
             break
         try:
-            seen = world.move(finger, controller.options.period)
+            seen = moved(world, finger, controller.options.period)
         except PushwiseError as error:
             fell = bool(getattr(world, "fell", False))
             refusals += 1
@@ -98,7 +98,7 @@ def drive(
                 break
             # The finger does not fit there, or an arm cannot go there; it may fit elsewhere.
             controller.refused()
-            finger, seen = None, world.move(None, controller.options.period)
+            finger, seen = None, moved(world, None, controller.options.period)
         if log.add(finger, seen.pose):
             report()
     if log.close(fell=fell):

@@ -29,7 +29,7 @@ from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.moved import End, Moved
 from pushwise.typing import Array
-from pushwise.worlds.world import World
+from pushwise.worlds.world import World, observed, pushed
 
 __all__ = [
     "LONGEST_PLAN",
@@ -102,7 +102,7 @@ def follow(
     grid = checked_belief(belief).model.grid
     records: list[PushRecord] = []
     simulations = 0
-    pose = world.observe().pose
+    pose = observed(world).pose
     errors = [mean_cell_error(grid, pose, there)]
     finger_at: Array | None = None
     still = 0
@@ -140,7 +140,7 @@ def follow(
             if record.fell:
                 pose = record.pose[-1]
                 return ended(End.FELL)
-            before, pose = pose, world.observe().pose
+            before, pose = pose, observed(world).pose
         except SimulationError as error:
             return ended(End.LOST, str(error))
         except PushwiseError as error:
@@ -173,7 +173,7 @@ def make_push(world: World, push: Push) -> PushRecord:
     tried = push
     for tries in range(1, _RETREATS + 1):
         try:
-            return world.push(tried)
+            return pushed(world, tried)
         except SimulationError as error:
             last = error
         back = tries * _RETREAT / speed

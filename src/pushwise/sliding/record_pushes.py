@@ -18,7 +18,7 @@ from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push
-from pushwise.worlds.world import World
+from pushwise.worlds.world import World, observed, pushed
 
 __all__ = ["RecordOptions", "record"]
 
@@ -92,9 +92,9 @@ def _one_push(
     why = ""
     for _ in range(_TRIES):
         world.reset(int(rng.integers(2**31)))
-        push = draw_push(rng, grid, world.observe().pose, options.table, options.finger)
+        push = draw_push(rng, grid, observed(world).pose, options.table, options.finger)
         try:
-            made = world.push(push)
+            made = pushed(world, push)
         except SimulationError as error:  # noise or the arm put the finger into the object
             why = str(error)
             continue

@@ -87,11 +87,11 @@ class Restorable(Protocol):
 
 
 class RunFolder(Journal):
-    """A journal kept in a folder."""
+    """A journal of `slide` kept in a folder, so that an interrupted run can be resumed."""
 
     def __init__(
         self,
-        path: Path,
+        path: Path | str,
         about: Mapping[str, Any],
         *,
         force: bool = False,
@@ -275,7 +275,7 @@ def facts(outcome: Outcome) -> dict[str, Any]:
         "detail": followed and followed.detail,
         "pose": followed and followed.pose.tolist(),
         "error": followed and followed.error,
-        "raised": grasp and grasp.raised,
+        "raised": None if grasp is None else grasp.raised,
         "seconds": dict(outcome.seconds),
     }
 

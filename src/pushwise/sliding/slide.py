@@ -39,7 +39,7 @@ from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.sliding.target import TRIED, ChooseGoal, choose_target, safest
 from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp
-from pushwise.worlds.world import Observation, World
+from pushwise.worlds.world import Observation, World, observed
 
 __all__ = ["Journal", "look", "slide"]
 
@@ -184,7 +184,7 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
 
 def look(world: World) -> tuple[Observation, CellGrid]:
     """Look at the object and divide it into cells, in the frame whose pose the world reports."""
-    seen = world.observe()
+    seen = observed(world)
     x, y, theta = seen.pose
     cos, sin = np.cos(theta), np.sin(theta)
     options = ScanOptions(table=(0.0, 0.0, 1.0, 0.0), axis=(cos, sin, 0.0))

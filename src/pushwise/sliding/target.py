@@ -15,7 +15,7 @@ from pushwise.sliding.follow import LONGEST_PLAN, AbandonedGoal
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Target
 from pushwise.typing import Array
-from pushwise.worlds.world import StreamingWorld, World
+from pushwise.worlds.world import StreamingWorld, World, observed
 
 __all__ = ["TRIED", "ChooseGoal", "choose_target", "safest"]
 
@@ -55,7 +55,7 @@ def choose_target(
     to the best goal is for people to look at.
     """
     options = replace(done.options.plan, max_pushes=LONGEST_PLAN)
-    pose = world.observe().pose
+    pose = observed(world).pose
     best = choose(belief, done.table, done.options, pose)
     goals = [each for each in (best, *best.alternatives) if _is_new(each, abandoned, belief)]
     if not goals:

@@ -24,7 +24,8 @@ __all__ = ["Grasp", "grasp"]
 
 _JAW = np.array([0.03, 0.02, 0.005])  # m; half the length, width and thickness of a jaw
 _CLEARANCE = 0.005  # m between the table's edge and the tips of the jaws
-_OPEN = 0.1  # m between the jaws when open
+_OPEN = 0.1  # m between the jaws when open; more for what is higher
+_OVER = 0.01  # m between such an object and the upper jaw
 _UNDER = 0.001  # m between the object and the lower jaw before the jaws close
 _FORCE = 100.0  # N; the grip of a common parallel gripper
 _CLOSING_SPEED = 0.2  # m/s; of a jaw that closes on air
@@ -53,10 +54,6 @@ class Grasp:
     """Whether at the end the jaws, and nothing else, held the object."""
     raised: float
     """How far the grasped part was lifted [m]: 0.1 if the object is held."""
-
-    def __bool__(self) -> bool:
-        """Return whether the object is held."""
-        return self.held
 
 
 def grasp(thing: Thing | ObjectModel, pose: ArrayLike, table: Table | None = None) -> Grasp:
@@ -120,13 +117,14 @@ def _scene(model: ObjectModel, table: Table, tip: Array, inward: Array) -> str:
     x, y = tip - length * inward
     turn = np.arctan2(inward[1], inward[0])
     jaw = f'type="box" size="{length} {width} {thick}" mass="0.2"'
+    opening = max(_OPEN, float(model.grid.heights.max()) + _OVER)
     hand = f"""
   <body name="hand" gravcomp="1" pos="{x} {y} {-_UNDER}" euler="0 0 {turn}">
    <joint type="slide" axis="1 0 0"/>
    <joint type="slide" axis="0 0 1"/>
    <geom name="palm" type="sphere" size="0.001" pos="-1 0 0" mass="1000"/>
    <geom name="lower" {jaw} pos="0 0 {-thick}"/>
-   <body name="upper" gravcomp="1" pos="0 0 {_OPEN + thick}">
+   <body name="upper" gravcomp="1" pos="0 0 {opening + thick}">
     <joint type="slide" axis="0 0 1" damping="{_FORCE / _CLOSING_SPEED}"/>
     <geom name="upper" {jaw}/>
    </body>

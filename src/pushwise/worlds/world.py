@@ -6,19 +6,23 @@ A `StreamingWorld` also moves its finger bit by bit, as a controller needs it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
 
 from pushwise.checks import finite_array, positive_number
-from pushwise.records.record import Noise
+from pushwise.errors import PushwiseError
+from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pushwise.physics.push import Push
-    from pushwise.records.record import PushRecord
 
-__all__ = ["Observation", "Sensing", "StreamingWorld", "World"]
+__all__ = ["Observation", "Sensing", "StreamingWorld", "World", "moved", "observed", "pushed"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -33,9 +37,13 @@ class Observation:
     """Pose (x, y, theta) [m, m, rad] of the grid frame on the table, shape (3,)."""
 
     def __init__(self, points: ArrayLike, pose: ArrayLike) -> None:
-        """Check and copy the arrays."""
-        object.__setattr__(self, "points", finite_array("points", points, ("N", 3)))
-        object.__setattr__(self, "pose", finite_array("pose", pose, (3,)))
+        """Check and copy the arrays; leave out points that are not finite, as a camera has them."""
+        if isinstance(points, np.ndarray) and points.ndim == 2 and len(points):
+            points = points[np.isfinite(points).all(axis=1)]
+            if not len(points):
+                raise PushwiseError("none of the observed points is finite; check the camera.")
+        object.__setattr__(self, "points", finite_array("observed points", points, ("N", 3)))
+        object.__setattr__(self, "pose", finite_array("observed pose", pose, (3,)))
 
 
 @dataclass(frozen=True)
@@ -91,3 +99,33 @@ class StreamingWorld(World, Protocol):
             dt: Duration of the move [s].
 
         """
+
+
+def observed(world: World) -> Observation:
+    """Look at the object of a world that anyone may have written."""
+    if isinstance(world, type) or not isinstance(world, World):
+        raise PushwiseError(
+            "a world must be an object with the methods observe, push and reset; got "
+            f"{world.__name__ + ', a class' if isinstance(world, type) else type(world).__name__}."
+        )
+    return _returned(world, "observe", world.observe(), Observation)
+
+
+def pushed(world: World, push: Push) -> PushRecord:
+    """Carry out a push in a world that anyone may have written."""
+    return _returned(world, "push", world.push(push), PushRecord)
+
+
+def moved(world: StreamingWorld, finger: ArrayLike | None, dt: float) -> Observation:
+    """Move the finger in a world that anyone may have written."""
+    return _returned(world, "move", world.move(finger, dt), Observation)
+
+
+def _returned(world: World, method: str, value: T, kind: type[T]) -> T:
+    """Return what a method returned; refuse anything of another kind."""
+    if not isinstance(value, kind):
+        raise PushwiseError(
+            f"{type(world).__name__}.{method} must return an object of the class {kind.__name__}; "
+            f"got {'None' if value is None else 'a ' + type(value).__name__}."
+        )
+    return value

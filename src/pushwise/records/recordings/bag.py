@@ -169,9 +169,10 @@ def _in_the_named_frame(reading: _Reading, topic: str, poses: Poses, frame: str)
         unnamed, named = (
             (topic, frame) if not poses.parent else ("the object's topic", poses.parent)
         )
+        likely = " or ".join(dict.fromkeys([*reading.bag.frames.roots(), named]))
         raise PushwiseError(
-            f"{reading.bag.path}: the poses of {unnamed} name no frame; give the table frame with "
-            f"--frame if that is the one they are in, as in --frame {named}."
+            f"{reading.bag.path}: the poses of {unnamed} name no frame; give the table frame, if "
+            f"that is the one they are in, with --frame: {likely}."
         )
     reading.notes.append(f"the poses of {topic} name no frame: taken as given in {frame!r}")
     return replace(poses, parent=frame)

@@ -66,8 +66,13 @@ class Frames:
         self._fixed_ahead: dict[str, float] = {}
 
     def names(self) -> list[str]:
-        """Return the frames that have a parent."""
-        return sorted(self._found)
+        """Return all frames, those without a parent first."""
+        return [*self.roots(), *sorted(self._found)]
+
+    def roots(self) -> list[str]:
+        """Return the frames without a parent."""
+        parents = {parent for parents in self._parents.values() for parent in parents}
+        return sorted(parents - set(self._found))
 
     def notes(self) -> list[str]:
         """Return a sentence about fixed frames, of those used, that are stamped ahead of arrival.
