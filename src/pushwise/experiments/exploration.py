@@ -67,7 +67,7 @@ def rows_of(setting: Row) -> list[Row]:
     seen, grid = look(world)
     learner = Learner(Unexplored(grid, _TABLE, Finger(), Prior()), seed=seed)
     made: list[object] = []
-    verdict = ""
+    verdict: str | None = None
     try:
         explore_until_safe(
             world,
