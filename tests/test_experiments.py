@@ -68,7 +68,7 @@ def test_identification(tmp_path: Path) -> None:
     first = where(rows, part="compare", friction="even", simulations=1, split=0)
     starts = numbers([row for row in first if row["method"] != "cma-es"], "error_mm")
     assert starts == pytest.approx(starts[0])
-    for part in ("ends", "mujoco", "calibration"):
+    for part in ("ends", "low ends", "mujoco", "calibration"):
         (end,) = where(rows, part=part)
         assert end["ended"] and end["error_mm"] < end["even_mm"]  # type: ignore[operator]
     assert f"| {NAME} | " in table and "below 15.3" in table

@@ -6,6 +6,7 @@ import pytest
 
 import pushwise as pw
 from pushwise.experiments.exploration import CHOICES, report, rows_of, settings_of
+from pushwise.experiments.rows import plain
 from pushwise.sliding.explore_safely import MOST
 
 
@@ -15,7 +16,7 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     assert len(settings) == 2 * len(pw.objects.names) * len(CHOICES)
     pushes = {"active": 4, "random": 8, "random slow": 10}
     rows = [
-        {**s, "pushes": pushes[str(s["choice"])], "fell": False, "verdict": ""} for s in settings
+        {**s, "pushes": pushes[str(s["choice"])], "fell": False, "verdict": None} for s in settings
     ]
     rows[0] |= {"pushes": MOST, "verdict": "no safe push."}  # of two active boxes
     table = report(rows, tmp_path)
@@ -31,6 +32,6 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_trial_ends_when_the_risk_is_known(choice: str) -> None:
     """Explore a book with more than the two first pushes, and keep it on the table."""
-    (row,) = rows_of({"object": "book", "choice": choice, "trial": -1})
+    (row,) = map(plain, rows_of({"object": "book", "choice": choice, "trial": -1}))
     assert 2 <= int(str(row["pushes"])) <= MOST
-    assert (row["fell"], row["verdict"]) == (False, "")
+    assert (row["fell"], row["verdict"]) == (False, None)

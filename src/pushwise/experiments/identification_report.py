@@ -56,7 +56,8 @@ def _learned(rows: list[Row]) -> str:
     lines = []
     for name, some in {**grouped(rows, "object"), "mean": rows}.items():
         mine = where(some, method="refine", ended=True)
-        ideal, ends, engine = (where(mine, part=p) for p in ("compare", "ends", "mujoco"))
+        parts = ("compare", "ends", "low ends", "mujoco")
+        ideal, ends, low, engine = (where(mine, part=part) for part in parts)
         lines.append(
             (
                 name,
@@ -64,6 +65,7 @@ def _learned(rows: list[Row]) -> str:
                 mean(ideal, "error_mm"),
                 mean(ideal, "centre_mm"),
                 mean(ends, "error_mm"),
+                mean(low, "error_mm"),
                 mean(engine, "even_mm"),
                 mean(engine, "error_mm"),
                 mean(engine, "centre_mm"),
@@ -75,6 +77,7 @@ def _learned(rows: list[Row]) -> str:
         "refine",
         "centre of mass off by",
         "refine, first and last poses only",
+        "the same, height of the finger stated",
         "MuJoCo: even",
         "MuJoCo: refine",
         "centre of mass off by",
@@ -190,6 +193,7 @@ def _notes(rows: list[Row]) -> str:
             ("calibration", "Ideal world, every draw another truth and other pushes:"),
             ("compare", "the truths and splits compared above:"),
             ("ends", "from first and last poses:"),
+            ("low ends", "the same, height of the finger stated:"),
             ("mujoco", "MuJoCo:"),
         )
     )
