@@ -16,12 +16,12 @@ import numpy as np
 
 from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import feature_normal, nearest_feature
+from pushwise.geometry.polygon import placed
 from pushwise.physics.model import ObjectModel, Physics
-from pushwise.physics.motion_state import MotionState
 from pushwise.physics.push import Finger, Push
-from pushwise.physics.simulate import Mode
 from pushwise.physics.simulator import Simulator
-from pushwise.typing import Array, Flags, Integers
+from pushwise.physics.stride_pushes import StrideOptions, StrideOutcomes, stride_pushes
+from pushwise.typing import Array, Integers
 
 __all__ = [
     "DIRECTIONS",
@@ -35,6 +35,8 @@ __all__ = [
     "local_pushes",
     "push_directions",
     "seen_from",
+    "seen_poses",
+    "strides_of",
 ]
 
 PUSH_SPEED = 0.2
@@ -46,13 +48,17 @@ DIRECTIONS = (-0.5, -0.2, 0.0, 0.2, 0.5)  # rad from the inward normal; positive
 LOCAL_DIRECTIONS = (-0.6, -0.35, -0.15, 0.0, 0.15, 0.35, 0.6)  # rad
 _LOCAL_STRIDES = 12
 LONGEST = 0.8  # m of travel
-_MOST_TURN = 3.4  # rad that a push turns the object; half a turn is enough
-_FARTHEST_SLIDE = 0.03  # m along the outline
 TIME_STEP = 0.002 / PUSH_SPEED  # s; finer steps change the end of a push by less than 0.1 mm
 _TOUCH = 1e-6  # m between finger and outline at the start
 _ROOM = 0.0025  # m around a contact into which the finger must fit as well
 _OVERLAP = 5e-4  # m; what outlines that are not quite straight may lack there
-_LOST = 2  # strides without contact after which a push is over
+_STRIDES = StrideOptions(
+    length=STRIDE,
+    dt=STRIDE / PUSH_SPEED,
+    lost=2,
+    slide=0.03,
+    turn=3.4,  # half a turn is enough
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +94,10 @@ class PushLibrary:
         turns = np.array(DIRECTIONS)
         along = push_directions(normals, turns).reshape(-1, 2)
         starts = np.repeat(contacts, len(turns), axis=0)
-        poses, fingers, counts = _pushed(simulator, starts, along, round(LONGEST / STRIDE))
+        most = round(LONGEST / STRIDE)
+        every = np.full(len(starts), most)
+        at = np.zeros((len(starts), 3))
+        poses, fingers, counts = strides_of(simulator, at, starts, along, every)
         shape = len(contacts), len(turns)
         return cls(
             contacts,
@@ -162,8 +171,18 @@ class LocalPushes:
     """Nearest contact of the library, shape (D, T)."""
 
 
-def local_pushes(library: PushLibrary, simulator: Simulator, place: Array) -> LocalPushes:
-    """Simulate pushes of a finger at a place (2,) of the grid frame that touches the object."""
+def local_pushes(
+    library: PushLibrary, simulator: Simulator, pose: Array, place: Array
+) -> LocalPushes:
+    """Simulate pushes from where the finger is, with what the table carries of the object there.
+
+    Args:
+        library: The pushes of the object.
+        simulator: The object on its table.
+        pose: Where it is [m, m, rad], shape (3,).
+        place: Where the finger touches it, grid frame, shape (2,).
+
+    """
     outline = simulator.prepared.body.ox, simulator.prepared.body.oy
     feature, away = nearest_feature(place[0], place[1], *outline)
     _, nx, ny, _ = feature_normal(feature, place[0], place[1], *outline)
@@ -171,69 +190,19 @@ def local_pushes(library: PushLibrary, simulator: Simulator, place: Array) -> Lo
     # Noise may have put the finger into the object.
     start = place + max(simulator.finger.radius + _TOUCH - away, 0.0) * normal
     along = push_directions(normal[None], np.array(LOCAL_DIRECTIONS))[0]
-    starts = np.repeat(start[None], len(along), axis=0)
-    poses, fingers, counts = _pushed(simulator, starts, along, _LOCAL_STRIDES)
-    ends_at = _nearest_contacts(library.contacts, poses, fingers)
-    return LocalPushes(normal, poses, fingers, counts, ends_at)
+    starts = np.repeat(placed(start[None], pose), len(along), axis=0)
+    every, at = np.full(len(along), _LOCAL_STRIDES), np.repeat(pose[None], len(along), axis=0)
+    found = strides_of(simulator, at, starts, along, every)
+    moved, paths = seen_poses(pose, found.poses), seen_from(pose, found.fingers)
+    ends_at = _nearest_contacts(library.contacts, moved, paths)
+    return LocalPushes(normal, moved, paths, found.counts, ends_at)
 
 
-def _pushed(
-    simulator: Simulator, starts: Array, along: Array, strides: int
-) -> tuple[Array, Array, Integers]:
-    """Return poses (B, T, 3), finger places (B, T, 2) and valid travels (B,) of pushes.
-
-    Args:
-        simulator: The object on a table without an edge.
-        starts: Where the finger starts [m], shape (B, 2).
-        along: Directions of the pushes as the object sees them, shape (B, 2).
-        strides: Longest travel.
-
-    """
-    size, most = len(starts), strides + 1
-    poses, fingers = np.zeros((size, most, 3)), np.zeros((size, most, 2))
-    fingers[:, 0] = starts
-    counts = np.ones(size, np.int64)
-    lost = np.zeros(size, np.int64)
-    dt = STRIDE / PUSH_SPEED
-    going = np.arange(size)
-    # The finger is set down first; this takes a moment in which nothing moves.
-    state = simulator.step(simulator.start(np.zeros((size, 3))), starts, 1e-6)
-    for k in range(1, most):
-        turn = poses[going, k - 1, 2]
-        cos, sin = np.cos(turn), np.sin(turn)
-        ux, uy = along[going].T
-        step = STRIDE * np.column_stack([cos * ux - sin * uy, sin * ux + cos * uy])
-        fingers[going, k] = fingers[going, k - 1] + step
-        state = simulator.step(state, fingers[going, k], dt)
-        poses[going, k] = state.pose
-        lost[going] = np.where(state.mode == Mode.SEPARATE, lost[going] + 1, 0)
-        held = _held(state, starts[going]) & (lost[going] < _LOST)
-        counts[going[held]] = k + 1
-        if not held.any():
-            break
-        going, state = going[held], state[held]
-    used = int(counts.max())
-    for i in range(size):  # after its end, a push stays where it ended
-        poses[i, counts[i] : used] = poses[i, counts[i] - 1]
-        fingers[i, counts[i] : used] = fingers[i, counts[i] - 1]
-    return poses[:, :used], fingers[:, :used], counts
-
-
-def _held(state: MotionState, starts: Array) -> Flags:
-    """Return which pushes continue, shape (B,).
-
-    Not those that are jammed or wedged, whose outcome is hard to predict, that have slid far, or
-    that have turned the object by half a turn.
-    """
-    slid = np.hypot(*(seen_from(state.pose, state.finger) - starts).T)
-    held: Flags = (
-        (state.jams == 0)
-        & ~state.inside
-        & (state.mode < Mode.WEDGED)
-        & (slid < _FARTHEST_SLIDE)
-        & (np.abs(state.pose[:, 2]) < _MOST_TURN)
-    )
-    return held
+def strides_of(
+    simulator: Simulator, poses: Array, starts: Array, along: Array, most: Integers
+) -> StrideOutcomes:
+    """Simulate pushes as those of a library; arguments as of `stride_pushes`."""
+    return stride_pushes(simulator, poses, starts, along, most=most, options=_STRIDES)
 
 
 def seen_from(poses: Array, points: Array) -> Array:
@@ -241,6 +210,11 @@ def seen_from(poses: Array, points: Array) -> Array:
     cos, sin = np.cos(poses[..., 2]), np.sin(poses[..., 2])
     dx, dy = points[..., 0] - poses[..., 0], points[..., 1] - poses[..., 1]
     return np.stack([cos * dx + sin * dy, cos * dy - sin * dx], axis=-1)
+
+
+def seen_poses(pose: Array, poses: Array) -> Array:
+    """Return poses (..., 3) as an object at a pose (3,) sees them."""
+    return np.concatenate([seen_from(pose, poses[..., :2]), poses[..., 2:] - pose[2]], axis=-1)
 
 
 def _nearest_contacts(contacts: Array, poses: Array, fingers: Array) -> Integers:

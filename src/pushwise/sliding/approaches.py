@@ -23,6 +23,7 @@ __all__ = ["Approaches"]
 _NODES = 4  # every fourth contact is a corner of approaches
 _FARTHER = 0.003  # m that are kept more after a touch
 _FARTHEST = 0.012  # m that are kept more at most
+_TOUCHES = 2  # approaches that touch the object before the next one is through the air
 
 
 class Approaches:
@@ -36,10 +37,25 @@ class Approaches:
         self._obstacles, self._finger = obstacles, finger
         self._usual = self._kept = self._at(0.0)
         self._margin = 0.0
+        self._touches = 0  # approaches, one after the other, that touched the object on their way
+
+    @property
+    def hemmed_in(self) -> bool:
+        """Whether the last approaches touched the object, which may be in the way of others too."""
+        return self._touches >= _TOUCHES
 
     def forget(self) -> None:
         """Trust the outline again."""
-        self._margin, self._kept = 0.0, self._usual
+        self._margin, self._kept, self._touches = 0.0, self._usual, 0
+
+    def arrived(self) -> None:
+        """Note that an approach touched nothing."""
+        self._touches = 0
+
+    def touched(self) -> None:
+        """Note that an approach touched the object, or nearly so, and keep farther away."""
+        self._touches += 1
+        self.keep_away()
 
     def keep_away(self) -> None:
         """Keep farther away from now on."""

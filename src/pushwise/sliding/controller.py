@@ -33,6 +33,7 @@ from pushwise.sliding.pose_tracker import PoseTracker
 from pushwise.sliding.push_bans import PushBans
 from pushwise.sliding.push_guard import PushGuard
 from pushwise.sliding.push_judge import PushJudge
+from pushwise.sliding.push_outcomes import PushOutcomes
 from pushwise.sliding.route import Route
 from pushwise.typing import Array
 from pushwise.worlds.world import Observation
@@ -49,7 +50,6 @@ _EXTRA = 0.03  # m
 _WORSE = 1.5  # times the risk at the start of a retreat at which it ends
 _MOVED = 0.001  # m; a push that moves the object less is not tried again
 _ENCLOSED = 3  # starts that cannot be reached along the table before the finger is raised
-_TOUCHES = 2  # approaches that touch the object before the next one is through the air
 _CHECKED = 40  # choices that are checked for safety
 _STEERED = 5  # and while pushing
 _DETOURS = 6  # targets that are tried when no push is safe
@@ -99,8 +99,11 @@ class PushController:
         prepared = prepared_pushes(model, finger)
         self._library, self._routes = prepared.library, prepared.routes
         self._search = prepared.search()
-        self._simulator = Simulator(model, finger=finger)
-        self._coarse = Simulator(model, finger=finger, physics=Physics(dt=TIME_STEP))
+        self._simulator, self._coarse = (
+            Simulator(model, finger=finger, table=table, physics=physics)
+            for physics in (Physics(), Physics(dt=TIME_STEP))
+        )
+        self._outcomes = PushOutcomes(self._library, self._coarse, table)
         self._finger = finger
         self._approaches = Approaches(model.grid.outline, self._library, own, finger)
         self.reset()
@@ -127,10 +130,8 @@ class PushController:
         self._before: Array | None = None  # where the finger was a period ago
         self._goal = np.full(3, np.nan)
         self._bans = PushBans(self._library.contacts)
-        self._judge = PushJudge(self.grid, self._search, self._motion, doubtful=self._assumed)
-        self._wait = 0.0
-        self._confirming = False
-        self._touches = 0  # approaches, one after the other, that touched the object on their way
+        self._judge = PushJudge(self.grid, self._search, self._outcomes, doubtful=self._assumed)
+        self._wait, self._confirming = 0.0, False
 
     @property
     def pose(self) -> Array:
@@ -174,11 +175,11 @@ class PushController:
             self._look(pose, self._tracker.resting)
         if self.doing is Doing.APPROACHING and not self._tracker.resting:
             if self._motion.place is not None and self._motion.gap(pose) < NEAR:
-                self._approaches.keep_away()  # it was touched, or nearly so
-                self._touches += 1
+                self._approaches.touched()
             self._end_push(pose)  # it is not where the finger goes
         elif self.doing is Doing.APPROACHING and self._motion.approach(period):
-            self.doing, self._touches = Doing.PUSHING, 0
+            self.doing = Doing.PUSHING
+            self._approaches.arrived()
         elif self.doing is Doing.PUSHING:
             self._push(pose)
         place = self._motion.place
@@ -227,8 +228,9 @@ class PushController:
             self._ban(pose)
             choices = [one for one in choices if one.pushes[0].contact not in self._bans.banned]
         for detour in range(_DETOURS + 1):
-            worth = self._judge.worth(choices, pose, target)
-            if self._begin_first(worth or choices, pose, target, here):
+            worth = self._judge.worth(choices, pose, target) or choices
+            worth = self._outcomes.corrected(worth, self._search, pose, target)
+            if self._begin_first(worth, pose, target, here):
                 first = self._choice.pushes[0]
                 spent = begin[first.contact] + self._choice.travel * STEP_COST
                 self._detouring = self._retreats or detour > 0
@@ -249,31 +251,30 @@ class PushController:
         """Begin the first choice that is safe; return whether there is one.
 
         One that can be reached along the table is preferred. Where the first few cannot, in a
-        hollow of the object, the finger is raised; and so it is where the last approaches touched
-        the object, which may be in the way of every other one.
+        hollow of the object, the finger is raised; and so it is where it is hemmed in.
         """
         clearance = self._guard.clearance(pose, target)
-        hemmed_in, ways = self._touches >= _TOUCHES and self.options.may_raise, self._approaches
+        ways, may_raise = self._approaches, self.options.may_raise
+        hemmed_in = ways.hemmed_in and may_raise
         enclosed: list[PushChoice] = []
         for choice in choices[:_CHECKED]:
-            poses, fingers = self._motion.outcome(pose, choice.pushes, None)
-            if not self._guard.allows(poses, fingers, clearance, retreats=self._retreats):
+            led = self._outcomes.way(pose, choice)
+            if led is None or not self._guard.allows(*led, clearance, retreats=self._retreats):
                 continue
-            if choice.pushes[0].contact == here:
-                self._begin(choice, pose, target, None, raised=False)
-                return True
-            path = None if hemmed_in else ways.path(choice.pushes[0], self._motion, pose)
-            if path is not None:
+            there = choice.pushes[0].contact == here
+            path = None
+            if not there and not hemmed_in:
+                path = ways.path(choice.pushes[0], self._motion, pose)
+            if there or path is not None:
                 self._begin(choice, pose, target, path, raised=False)
                 return True
-            if not self.options.may_raise:
-                continue
-            enclosed.append(choice)
-            if hemmed_in or len(enclosed) == _ENCLOSED:
-                break
+            if may_raise:
+                enclosed.append(choice)
+                if hemmed_in or len(enclosed) == _ENCLOSED:
+                    break
         if not enclosed:
             return False
-        start = self._approaches.start(enclosed[0].pushes[0], self._motion, pose)
+        start = ways.start(enclosed[0].pushes[0], self._motion, pose)
         self._begin(enclosed[0], pose, target, start[None], raised=True)
         return True
 
@@ -304,7 +305,8 @@ class PushController:
                 self._end_push(pose)
                 return
         before = motion.place
-        if not motion.advance(pose, period) or motion.travelled > self._budget:
+        braking = self._outcomes.braking(pose, self._tracker.twist, motion.speed)
+        if not motion.advance(pose, period, braking) or motion.travelled > self._budget:
             self._end_push(pose)
             return
         after = motion.place
@@ -316,21 +318,20 @@ class PushController:
 
     def _steer(self, pose: Array) -> bool:
         """Look for the best way on from the current contact; return whether there is one."""
-        assert self._motion.place is not None
+        assert self._motion.place is not None and self._tracker is not None
         if not self._detouring:
             self._target = self._route.target(pose)
         seen = relative_pose(pose, self._target)
         place = seen_from(pose, self._motion.place)
-        assert self._tracker is not None
         self._coarse.finger = self._tracker.finger
-        local = local_pushes(self._library, self._coarse, place)
+        local = local_pushes(self._library, self._coarse, pose, place)
         clearance = self._guard.clearance(pose, self._target)
         pair = self._motion.pair_left(place, local)
         for choice in self._search.on_from(local, seen, pair)[:_STEERED]:
             if not self._judge.goes_on(choice, pose, self._target, local):
                 return False
-            poses, fingers = self._motion.outcome(pose, choice.at_first_contact, local)
-            if self._guard.allows(poses, fingers, clearance, retreats=self._retreats):
+            led = self._outcomes.of(pose, choice.at_first_contact, local)
+            if self._guard.allows(*led, clearance, retreats=self._retreats):
                 self._motion.redirect(choice.at_first_contact, local)
                 return True
         return False

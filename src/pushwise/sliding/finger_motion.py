@@ -20,11 +20,11 @@ from pushwise.planning.push_library import (
     STRIDE,
     LocalPushes,
     PushLibrary,
-    push_directions,
     seen_from,
 )
 from pushwise.planning.push_search import PlannedPush
 from pushwise.planning.value import CONTACT_COST
+from pushwise.sliding.push_outcomes import direction_of
 from pushwise.typing import Array
 
 __all__ = ["GAP", "NEAR", "FingerMotion"]
@@ -39,6 +39,7 @@ _SEEK_SPEED = 0.1  # m/s until the object is touched
 _SEEK = 0.03  # m of travel without touching it after which it is not there
 _ACCELERATION = 0.5  # m/s^2 of a pushing finger
 _BRAKING = 0.4  # m/s^2; an object that slows down more by itself does not glide ahead
+_GLIDE = 0.01  # m; an object that slows down less by itself must not glide on farther
 _FIRST_SPEED, _LAST_SPEED = 0.05, 0.01  # m/s
 _RAISING = 0.4  # s to raise the finger and to lower it again
 _SHORT = 2.0  # strides; a shorter first push is left out when the search continues from it
@@ -73,6 +74,11 @@ class FingerMotion:
         self._met_at = 0.0  # m; the gap at which the object was touched
 
     @property
+    def speed(self) -> float:
+        """Speed of the finger in the current push [m/s]."""
+        return self._speed
+
+    @property
     def left(self) -> float:
         """Travel that is left of the push [m]."""
         return sum(leg.left for leg in self._legs)
@@ -84,7 +90,7 @@ class FingerMotion:
 
     def start_of(self, push: PlannedPush, gap: float = GAP) -> Array:
         """Return where the finger starts a push (2,), grid frame: a gap [m] before it touches."""
-        along = self._along(push, None)
+        along = direction_of(self._library, push, None)
         back = gap / -float(along @ self._library.normals[push.contact])
         start: Array = self._library.contacts[push.contact] - back * along
         return start
@@ -106,17 +112,6 @@ class FingerMotion:
         here = self._library.nearest_contact(seen)
         costs[here] = 0.0
         return costs, here
-
-    def outcome(
-        self, pose: Array, pushes: Sequence[PlannedPush], local: LocalPushes | None
-    ) -> tuple[Array, Array]:
-        """Return poses (k, 3) and places of the finger (k, 2) along pushes from a pose (3,)."""
-        poses, fingers = [pose[None]], []
-        for push in pushes:
-            moved, path = self._moved(push, local)
-            fingers.append(placed(path, poses[-1][-1]))
-            poses.append(_composed(poses[-1][-1], moved))
-        return np.concatenate(poses), np.concatenate(fingers)
 
     def begin(self, pushes: Sequence[PlannedPush], path: Array | None, *, raised: bool) -> None:
         """Begin pushes at one contact.
@@ -141,7 +136,7 @@ class FingerMotion:
     def redirect(self, pushes: Sequence[PlannedPush], local: LocalPushes | None) -> None:
         """Continue with other pushes."""
         self._legs = [
-            _Leg(self._along(push, local), STRIDE * push.travel)
+            _Leg(direction_of(self._library, push, local), STRIDE * push.travel)
             for push in pushes
             if push.travel > 0.0
         ]
@@ -214,8 +209,15 @@ class FingerMotion:
             self.travelled, self._met_at = 0.0, max(gap, 0.0)
         return self.touching or self.travelled < _SEEK
 
-    def advance(self, pose: Array, period: float) -> bool:
-        """Push on for a period [s]; return False if the push is over."""
+    def advance(self, pose: Array, period: float, braking: float = np.inf) -> bool:
+        """Push on for a period [s]; return False if the push is over.
+
+        Args:
+            pose: Where the object is, shape (3,).
+            period: Time to push [s].
+            braking: Deceleration of the object where the finger stops [m/s^2].
+
+        """
         assert self.place is not None
         left = self.left
         if left < _NOTHING:
@@ -226,9 +228,11 @@ class FingerMotion:
             self.travelled += step
             return True
         # An object must not be faster than it can stop: it would glide on by v^2 / (2 mu g).
-        braking = max(float(np.sqrt(2.0 * _BRAKING * left)), _LAST_SPEED)
+        fastest = float(np.sqrt(2.0 * min(braking, _BRAKING) * left))
+        if braking < _BRAKING:
+            fastest = min(fastest, float(np.sqrt(2.0 * braking * _GLIDE)))
         faster = max(self._speed, _FIRST_SPEED) + _ACCELERATION * period
-        self._speed = min(PUSH_SPEED, faster, braking)
+        self._speed = min(PUSH_SPEED, faster, max(fastest, _LAST_SPEED))
         step = min(self._speed * period, left)
         while step > 0.0 and self._legs:
             leg = self._legs[0]
@@ -254,34 +258,6 @@ class FingerMotion:
         """Go back on the last step, which was not made: stay at a place (2,)."""
         self.place = place
 
-    def _along(self, push: PlannedPush, local: LocalPushes | None) -> Array:
-        """Return the direction of a push (2,), grid frame."""
-        if push.contact < len(self._library.contacts):
-            normal, turns = self._library.normals[push.contact], np.array(DIRECTIONS)
-        else:
-            assert local is not None
-            normal, turns = local.normal, np.array(LOCAL_DIRECTIONS)
-        turn = np.interp(push.direction, np.arange(len(turns)), turns)
-        along: Array = push_directions(normal[None], np.array([turn]))[0, 0]
-        return along
-
-    def _moved(self, push: PlannedPush, local: LocalPushes | None) -> tuple[Array, Array]:
-        """Return displacements (k, 3) and path of the finger (k, 2) of a push, start excluded."""
-        if push.contact < len(self._library.contacts):
-            moved, path = (
-                array[push.contact] for array in (self._library.displacements, self._library.paths)
-            )
-        else:
-            assert local is not None
-            moved, path = local.displacements, local.paths
-        i = int(push.direction)
-        j, share = min(i + 1, len(moved) - 1), push.direction - i
-        last = int(np.ceil(push.travel)) + 1
-        blend = [
-            (1.0 - share) * array[i, :last] + share * array[j, :last] for array in (moved, path)
-        ]
-        return blend[0], blend[1]
-
 
 def _index_of(along: Array, normal: Array, turns: Sequence[float]) -> float:
     """Return the index, or between two, of a direction (2,) among turns from an inward normal."""
@@ -293,8 +269,3 @@ def _turned(vector: Array, theta: float) -> Array:
     """Return a vector (2,) of the grid frame in table axes."""
     turned: Array = placed(vector[None], np.array([0.0, 0.0, theta]))[0]
     return turned
-
-
-def _composed(pose: Array, moved: Array) -> Array:
-    """Return the poses (k, 3) of an object that moved (k, 3) from a pose (3,)."""
-    return np.column_stack([placed(moved[:, :2], pose), pose[2] + moved[:, 2]])

@@ -15,6 +15,7 @@ import numpy as np
 from pushwise.geometry.compiled import nearest_feature
 from pushwise.identification.belief import Belief
 from pushwise.physics.model import Physics
+from pushwise.physics.motion_state import MotionState
 from pushwise.physics.simulator import Simulator, step_batch
 from pushwise.planning.free_space import FreeSpace
 from pushwise.planning.push_library import TIME_STEP
@@ -29,7 +30,7 @@ _FINGER_CLEARANCE = 0.001  # m
 _TOUCHES = 0.001  # m between object and obstacle that none of the models may undercut
 _NEAR_OBSTACLE = 0.05  # m; further away no step can be a risk
 _NEAR_EDGE = 0.03  # m
-_GLIDE = 0.1  # s in which a released object comes to rest
+_GLIDE = 0.5  # s in which a released object comes to rest, where little of it is on the table
 
 
 class PushGuard:
@@ -47,11 +48,13 @@ class PushGuard:
         self._free = free
         self._finger_obstacles = [np.ascontiguousarray(one.T) for one in finger_obstacles]
         models = [belief.model, *belief.models(_MODELS, np.random.default_rng(seed))]
-        # One rule decides whether it falls, `FreeSpace`; within a step the edge changes no motion.
-        self._simulators = [
-            Simulator(model, finger=belief.finger, physics=Physics(dt=TIME_STEP))
-            for model in models
-        ]
+        self._simulators, self._without_edge = (
+            [
+                Simulator(model, finger=belief.finger, table=table, physics=Physics(dt=TIME_STEP))
+                for model in models
+            ]
+            for table in (free.balance.table, None)
+        )
         self._radius = belief.finger.radius
         self._drift = belief.drift
 
@@ -98,12 +101,12 @@ class PushGuard:
         """
         if not self._near_hazard(pose):
             return True
-        simulators = self._simulators
-        states = simulators[0].start(np.repeat(pose[None], len(simulators), axis=0), twist)
-        states = step_batch(simulators, states, before, TIME_STEP)
-        states = step_batch(simulators, states, after, dt)
-        states = step_batch(simulators, states, None, _GLIDE)
+        states = _after(self._simulators, pose, twist, (before, after), dt)
         ends = states.pose.copy()
+        if states.tipped.any():
+            # One rule decides whether an object falls, `FreeSpace`: see how far it would have gone.
+            on = _after(self._without_edge, pose, twist, (before, after), dt)
+            ends[states.tipped] = on.pose[states.tipped]
         if self._free.obstacles:
             near = self._free(ends, clearance=_TOUCHES + float(self._drift[:2].max()))
             if not near.all() and self._free(pose[None], clearance=_TOUCHES)[0]:
@@ -125,3 +128,13 @@ class PushGuard:
         if not self._free.obstacles:
             return False
         return bool(self._free.leading(pose[None], clearance=_NEAR_OBSTACLE) == 0)
+
+
+def _after(
+    simulators: list[Simulator], pose: Array, twist: Array, finger: tuple[Array, Array], dt: float
+) -> MotionState:
+    """Return the states of models after the finger went from one place to another and is raised."""
+    states = simulators[0].start(np.repeat(pose[None], len(simulators), axis=0), twist)
+    states = step_batch(simulators, states, finger[0], TIME_STEP)
+    states = step_batch(simulators, states, finger[1], dt)
+    return step_batch(simulators, states, None, _GLIDE)

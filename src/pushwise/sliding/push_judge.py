@@ -15,7 +15,7 @@ from pushwise.planning.push_library import LocalPushes
 from pushwise.planning.push_search import PushChoice, PushSearch
 from pushwise.planning.value import CONTACT_COST, relative_pose
 from pushwise.shape.grid import CellGrid
-from pushwise.sliding.finger_motion import FingerMotion
+from pushwise.sliding.push_outcomes import PushOutcomes
 from pushwise.typing import Array
 
 __all__ = ["PushJudge"]
@@ -33,10 +33,10 @@ class PushJudge:
     """Judges the choices of a search."""
 
     def __init__(
-        self, grid: CellGrid, search: PushSearch, motion: FingerMotion, *, doubtful: bool
+        self, grid: CellGrid, search: PushSearch, outcomes: PushOutcomes, *, doubtful: bool
     ) -> None:
         """Start without a push; doubtful: whether the model is an assumption."""
-        self._grid, self._search, self._motion = grid, search, motion
+        self._grid, self._search, self._outcomes = grid, search, outcomes
         self._doubtful = doubtful
         self.forget()
 
@@ -88,7 +88,7 @@ class PushJudge:
 
     def _end(self, choice: PushChoice, pose: Array, local: LocalPushes | None = None) -> Array:
         """Return the pose (3,) in which a choice lets go of the object."""
-        poses, _ = self._motion.outcome(pose, choice.at_first_contact, local)
+        poses, _ = self._outcomes.of(pose, choice.at_first_contact, local)
         end: Array = poses[-1]
         return end
 
