@@ -34,7 +34,8 @@ class Finger:
     """Coefficient of friction between finger and object."""
     height: float = 0.0
     """Height of the contact above the table [m]: it moves the load in the direction of the push,
-    see `physics.kernels.tilt`. Worlds with an engine have fingers of their own height."""
+    see `physics.kernels.tilt`. Zero if it is not known: `identify` then estimates it. Worlds with
+    an engine have fingers of their own height."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
