@@ -240,7 +240,6 @@ import signal, sys, threading
 from pushwise import cli
 from pushwise.show.status_line import Identifying
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
 plain = Identifying.update
 main = threading.main_thread().ident
 timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
