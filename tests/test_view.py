@@ -17,6 +17,7 @@ from PIL import Image
 
 import pushwise as pw
 from browser import Page, free_port, needs_chromium
+from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains, placed, signed_area
 from pushwise.identification.belief import centre_error
@@ -286,7 +287,7 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:
     serving.send_signal(signal.SIGINT)
     out, err = serving.communicate(timeout=30)
     assert (serving.returncode, out, err) == (0, "", "")
-    done = subprocess.run([*command, tmp_path / "none.json"], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "no such file" in done.stderr
+    done = pushwise("view", tmp_path / "none.json")
+    assert done.code == 1
+    assert len(done.err.splitlines()) == 1
+    assert "no such file" in done.err
