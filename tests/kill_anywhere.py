@@ -81,7 +81,7 @@ def commands(inputs: Path) -> dict[str, Command]:
         "record": Command(lambda folder: [*record, "-o", folder / "log.csv"], texts),
         "identify": Command(lambda folder: [*identify, "-o", folder / "model.json"], texts),
         "slide": Command(
-            lambda folder: ["slide", "crimp", *ideal, "--explore", 3, "-o", folder / "run"],
+            lambda folder: ["slide", "L", *ideal, "--explore", 3, "-o", folder / "run"],
             run_content,
         ),
         "experiment": Command(

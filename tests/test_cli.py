@@ -1,5 +1,6 @@
 """The command line and the public names."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,7 @@ import pytest
 import pushwise as pw
 from command import pushwise as here
 from pushwise import cli
+from pushwise.__main__ import main
 from pushwise.cli.identify import METHODS
 from pushwise.cli.options import OBJECTS, WorldName
 from pushwise.errors import PushwiseError, PushwiseWarning, SimulationError
@@ -29,6 +31,21 @@ def test_version() -> None:
     """Print the version."""
     answer = pushwise("--version")
     assert (answer.returncode, answer.stdout) == (0, f"pushwise {pw.__version__}\n")
+
+
+@pytest.mark.parametrize("given", [None, "3"])
+def test_linear_algebra_has_one_thread(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for one before NumPy is loaded, unless somebody has asked for another number."""
+    seen: list[str | None] = []
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if given is not None:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+    monkeypatch.setattr(cli, "main", lambda: seen.append(os.environ.get("OPENBLAS_NUM_THREADS")))
+    main()
+    assert seen == [given or "1"]
+    loaded = "import sys, pushwise.__main__; print('numpy' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert answer.stdout == "False\n"
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -148,12 +148,12 @@ def test_from_outline_keeps_squares_half_covered() -> None:
 
 def test_from_outline_is_fast() -> None:
     """Make 10,000 cells and their border in well under a second."""
-    start = time.perf_counter()
+    start = time.process_time()
     grid = pw.CellGrid.from_outline(SQUARE, cell_size=0.01)
     assert grid.n_cells == 10_000
     assert len(grid.boundary) == 396
     assert len(grid.adjacency) == 2 * 99 * 100
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -68,12 +68,12 @@ def test_bombs_are_refused_before_they_unpack(tmp_path: Path) -> None:
     """Refuse a small file of arrays with 1.2 GB, as a cloud and in the folder of a run."""
     bomb(tmp_path / "cloud.npz", "points", 1200)
     assert (tmp_path / "cloud.npz").stat().st_size < 10_000_000
-    begin = perf_counter()
+    begin = process_time()
     with pytest.raises(PushwiseError, match=r"1,200 MB once unpacked; at most 1,000 MB"):
         read_shape(tmp_path / "cloud.npz")
     with pytest.raises(PushwiseError, match=r"1,200 MB once unpacked"):
         documents.read_arrays(tmp_path / "cloud.npz", "cloud")
-    assert perf_counter() - begin < 2.0
+    assert process_time() - begin < 2.0
 
 
 def test_what_a_header_promises_is_not_allocated(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_long_lines_are_refused_in_a_short_sentence(name: str, tmp_path: Path) -
     words: tuple[object, ...] = ("scan", path)
     if name == "log.csv":
         words = ("identify", tmp_path / "grid.json", path, "-o", tmp_path / "model.json")
-    begin = perf_counter()
+    begin = process_time()
     said = pushwise(*words)
-    assert perf_counter() - begin < 10.0
+    assert process_time() - begin < 10.0
     assert (said.code, said.err.count("\n")) == (1, 1)
     assert name in said.err
     assert len(said.err) < 400

@@ -1,7 +1,7 @@
 """Logs of fingers that bend, stop, turn back and are raised, and of objects that start moving."""
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -103,9 +103,9 @@ def test_long_recordings_are_simplified_quickly() -> None:
     circle = 0.1 * np.column_stack([np.cos(t), np.sin(t)])
     noise = np.random.default_rng(0).normal(0.0, 1e-3, (5000, 2))
     for places in (circle, circle + noise):
-        began = perf_counter()
+        began = process_time()
         push = path_through(t, places)
-        assert perf_counter() - began < 0.8
+        assert process_time() - began < 0.8
         assert np.hypot(*(push.at(t) - places).T).max() <= TOLERANCE
     smooth = path_through(t, circle)
     assert 200 < len(smooth.times) < 1000

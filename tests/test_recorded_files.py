@@ -183,7 +183,7 @@ def test_files_without_the_tables_are_refused(suffix: str, tmp_path: Path) -> No
 
 
 def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None:
-    """Convert two files into one log, in words and as JSON; never overwrite it."""
+    """Convert two files into one log, in words and as JSON; overwrite it only by force."""
     files = []
     for name in "ab":
         (tmp_path / name).mkdir()
@@ -197,11 +197,31 @@ def test_the_command_writes_a_log_and_says_what_it_found(tmp_path: Path) -> None
     assert (len(read), read.finger_radius) == (2, 0.00475)
     code, said, errors = pushwise("convert", *files, "-o", log)
     assert (code, said) == (1, "")
-    assert errors == f"pushwise: {log} exists; a log never overwrites a file.\n"
+    assert errors == f"pushwise: {log} exists; add --force to overwrite it.\n"
+    code, said, errors = pushwise("convert", files[0], "-o", log, "--force")
+    assert (code, errors) == (0, "")
+    assert (len(pw.PushLog.load(log)), pw.PushLog.load(log).finger_radius) == (1, None)
     code, said, errors = pushwise("convert", *files, "--json")
     facts = json.loads(said)
     assert (code, facts["log"], len(facts["pushes"])) == (0, None, 2)
     assert facts["recordings"][0]["streams"][0]["rate"] == pytest.approx(250.0, rel=1e-3)
+
+
+def test_the_command_never_overwrites_what_it_reads(tmp_path: Path) -> None:
+    """Refuse a recording or a grid as the log or its header, even by force; and any other JSON."""
+    recording = table(tmp_path, NAMES, [",".join(map(str, row)) for row in straight_rows()])
+    pw.save(pw.objects.load("box").grid, tmp_path / "grid.json")
+    read = {file: file.read_bytes() for file in (recording, tmp_path / "grid.json")}
+    grid = ("--grid", tmp_path / "grid.json")
+    for more, output, said in (
+        ((), recording, f"{recording} is read by this command; choose another name to write to."),
+        (grid, tmp_path / "grid.csv", "grid.json is read by this command; choose another name"),
+        ((), tmp_path / "grid.csv", "grid.json exists; a log never overwrites a file."),
+    ):
+        code, _, errors = pushwise("convert", recording, *more, "-o", output, "--force")
+        assert code == 1 and said in errors
+        assert {file: file.read_bytes() for file in read} == read
+        assert not (tmp_path / "grid.csv").exists()
 
 
 @pytest.mark.parametrize(

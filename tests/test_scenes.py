@@ -29,6 +29,25 @@ def three(seed: int = 0, *, camera: pw.objects.Camera = CAMERA) -> Array:
     return pw.objects.scene_points(THREE, rng, noise=0.0015, outliers=0.02, camera=camera)
 
 
+def test_slide_says_which_of_several_objects_it_takes(tmp_path: Path) -> None:
+    """Name the largest of a cloud, the others, and how to take one of those; nothing of one."""
+    cloud, lone = tmp_path / "cloud.npy", tmp_path / "lone.npy"
+    np.save(cloud, boxes((-0.1, 0.0, 0.12, 0.08, 0.03, 0.0), (0.1, 0.0, 0.06, 0.05, 0.03, 0.0)))
+    np.save(lone, boxes((-0.1, 0.0, 0.12, 0.08, 0.03, 0.0)))
+    brief = ("--world", "ideal", "--explore", 0, "--grasp-width", 0.005)  # there is no goal then
+    notes = []
+    for file in (cloud, lone):
+        ran = pushwise("slide", file, *brief, "-o", tmp_path / f"run-{file.stem}")
+        assert ran.code == 1 and "Not moved: " in ran.err
+        notes.append([line for line in ran.err.splitlines() if " objects, " in line])
+    ((note,), none) = notes
+    said = f"pushwise: note: {cloud} shows 2 objects, and the largest is taken, at (-0.099, 0.000, "
+    assert note.startswith(said)
+    assert "left out: another object of 28.8 cm2 at (0.100, 0.000, 0.030)" in note
+    assert note.endswith(f"pushwise scan {cloud} --near X Y Z -o grid.json writes.")
+    assert none == []
+
+
 def overlap(true: Array, found: Array) -> float:
     """Return the intersection over union of two outlines."""
     corners = np.concatenate([true, found])

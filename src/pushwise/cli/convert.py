@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from pushwise.cli.options import Json, check_angle, output_option, takes_options
+from pushwise.cli.options import (
+    Force,
+    Json,
+    check_angle,
+    check_outputs,
+    output_option,
+    takes_options,
+)
 from pushwise.errors import PushwiseError
 
 __all__ = ["ConvertCommand", "convert"]
@@ -71,7 +78,13 @@ class ConvertCommand:
     finger_radius: Annotated[
         float | None, typer.Option(help="Radius of the finger, in metres; goes into the header.")
     ] = None
+    force: Force = False
     json: Json = False
+
+    def reads(self) -> list[Path]:
+        """Return every file that is read, also those of a bag that is a folder."""
+        given = [*self.files, *([] if self.grid is None else [self.grid])]
+        return [each for file in given for each in (file.rglob("*") if file.is_dir() else [file])]
 
 
 @takes_options
@@ -92,7 +105,10 @@ def convert(asked: ConvertCommand) -> None:
     from pushwise.records.recordings.cut_pushes import cut_pushes
 
     if asked.output is not None:
-        check_new(asked.output)
+        header = header_path(asked.output)
+        check_outputs(asked.output, reads=asked.reads(), force=asked.force)
+        check_outputs(header, reads=asked.reads(), force=True)
+        check_new(asked.output, overwrite=asked.force)
     finite_array("--offset", asked.offset, (3,))
     check_angle("--offset", asked.offset)
     if asked.delay is not None:
@@ -115,7 +131,7 @@ def convert(asked: ConvertCommand) -> None:
     written = asked.output if found.pushes else None
     if written is not None:
         provenance = {"converted": [str(file) for file in asked.files], "findings": found.facts()}
-        found.log(cells, asked.finger_radius, provenance).save(written)
+        found.log(cells, asked.finger_radius, provenance).save(written, overwrite=asked.force)
     if asked.json:
         facts = {"log": written and str(written), **found.facts()}
         typer.echo(dumps(facts, allow_nan=False))

@@ -98,13 +98,21 @@ class PushLog(Sequence[PushRecord]):
         records = read_records(path, noise=noise, complete_lines=bool(stated))
         return replace(log, records=records)
 
-    def save(self, path: str | Path) -> None:
-        """Write the log to a new CSV file, and its header to a JSON file of the same name."""
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the log to a CSV file, and its header to a JSON file of the same name.
+
+        Args:
+            path: The CSV file.
+            overwrite: Overwrite a log, header and all; any other file named like the header stays.
+
+        """
         path = Path(path)
         text = log_text(self.records)
-        check_new(path)
+        check_new(path, overwrite=overwrite)
         with exclusive(path):
-            self._begin(path, resume=False)
+            self._begin(path, resume=False, overwrite=overwrite)
+            if overwrite:
+                path.unlink(missing_ok=True)  # pushes are never left with the header of others
             write_text(path, text)
 
     def writer(self, path: str | Path, *, resume: bool = False) -> LogWriter:
@@ -122,7 +130,7 @@ class PushLog(Sequence[PushRecord]):
             self._begin(path, resume=resume)
             return LogWriter(path, lock=lock.pop_all())
 
-    def _begin(self, path: Path, *, resume: bool) -> None:
+    def _begin(self, path: Path, *, resume: bool, overwrite: bool = False) -> None:
         """Write the header of a new log, or check that of one to continue; the log is locked."""
         file = header_path(path)
         if resume and (path.exists() or file.exists()):
@@ -132,7 +140,7 @@ class PushLog(Sequence[PushRecord]):
                     "file."
                 )
             return
-        check_new(path)
+        check_new(path, overwrite=overwrite)
         write_document(file, "log", self._fields())
 
     def header(self) -> dict[str, Any]:
@@ -165,13 +173,13 @@ def header_path(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
-def check_new(path: Path, *, resume: bool = False) -> None:
+def check_new(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:
     """Refuse a path at which a new log would overwrite a file, or whose folder does not exist.
 
     The header is written first: one without its CSV file is what an interrupted command left.
     """
     file = header_path(path)
-    if not resume and path.exists():
+    if not resume and not overwrite and path.exists():
         raise PushwiseError(f"{path} exists; a log never overwrites a file.")
     if not resume and file.exists() and not _is_header(file):
         raise PushwiseError(f"{file} exists; a log never overwrites a file.")

@@ -24,7 +24,7 @@ from pushwise.show.report_chart import distance_chart
 from pushwise.show.report_film import film_clips, film_scene
 from pushwise.show.report_learned import map_rows, statements
 from pushwise.show.report_pushes import ReportPush, chart_points, median_error, report_pushes
-from pushwise.show.run_summary import centre_truth, total_time
+from pushwise.show.run_summary import NOT_COUNTED, centre_truth, total_time
 from pushwise.show.svg import outline_definitions
 from pushwise.sliding.outcome import Outcome
 from pushwise.typing import Array
@@ -131,7 +131,7 @@ def _facts(outcome: Outcome, truth: ObjectModel | None) -> list[_Fact]:
         facts.append(_Fact(f"Distance from the {which}", off, tolerance))
     if outcome.grasp is not None:
         facts.append(_Fact("Lifted by", f"{1e3 * outcome.grasp.raised:.0f} mm"))
-    return [*facts, _Fact("Total time", total_time(outcome))]
+    return [*facts, _Fact("Total time", total_time(outcome), NOT_COUNTED)]
 
 
 def _definitions(outcome: Outcome, truth: ObjectModel | None) -> Markup:

@@ -13,7 +13,10 @@ from pushwise.show.quantities import duration, millimetres, point, probability
 from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.typing import Array
 
-__all__ = ["CentreTruth", "centre_truth", "phase_results", "total_time"]
+__all__ = ["NOT_COUNTED", "CentreTruth", "centre_truth", "phase_results", "total_time"]
+
+NOT_COUNTED = "without compiling and writing the report"
+"""What the total time leaves out: neither depends on the run."""
 
 _CONTAINS_95 = 5.9915  # of the chi-square distribution with two degrees of freedom
 

@@ -188,7 +188,7 @@ class Sliding(StatusLine):
 def summary(outcome: Outcome, truth: ObjectModel | None = None) -> str:
     """Return what each phase of a run of `slide` found, and how long it took."""
     from pushwise.show.quantities import duration
-    from pushwise.show.run_summary import phase_results, total_time
+    from pushwise.show.run_summary import NOT_COUNTED, phase_results, total_time
 
     lines = []
     for phase, found in phase_results(outcome, truth).items():
@@ -196,7 +196,7 @@ def summary(outcome: Outcome, truth: ObjectModel | None = None) -> str:
         seconds = duration(outcome.seconds[phase]) if phase in outcome.seconds else ""
         lines.append(f"{phase:<9}{seconds:>8}  {first}")
         lines += [f"{'':<19}{each}" for each in more]
-    return "\n".join([*lines, f"{'total':<9}{total_time(outcome):>8}"])
+    return "\n".join([*lines, f"{'total':<9}{total_time(outcome):>8}  {NOT_COUNTED}"])
 
 
 def next_steps(outcome: Outcome, folder: Path) -> str:

@@ -68,6 +68,8 @@ class View:
     def stop(self) -> None:
         """Stop serving."""
         self._now.leave()
+        with self.scene.changing:
+            pass  # a film in the middle of a frame finishes it; the next one sees that it is over
         self.server.stop()
 
     def show_belief(self, belief: Belief) -> None:

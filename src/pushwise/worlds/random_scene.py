@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from pushwise import objects, worlds
 from pushwise.checks import counted, non_negative_integer
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.geometry.polygon import contains, placed
 from pushwise.object_files import read_object
 from pushwise.objects.thing import Thing
@@ -141,7 +142,7 @@ def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
             f"{what} is a depth image; make a grid from it with pushwise scan, and use that."
         )
     if path.suffix.lower() != ".json":
-        return _uneven(scan_file(path)[0].grid, rng)
+        return _uneven(_largest(path), rng)
     known = read_object(path)
     if isinstance(known, ObjectModel):
         return known
@@ -149,6 +150,22 @@ def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
         return _uneven(grid_of(known), rng)
     except PushwiseError as error:
         raise PushwiseError(f"{what}: {error}") from None
+
+
+def _largest(path: Path) -> CellGrid:
+    """Return the largest object in a cloud or a mesh; say so where there are others."""
+    scan = scan_file(path)[0]
+    others = [group.what for group in scan.dropped if group.share > 0.0]
+    if others:
+        x, y, z = scan.frame[:3, 3]
+        warnings.warn(
+            f"{path} shows {len(others) + 1} objects, and the largest is taken, at "
+            f"({x:.3f}, {y:.3f}, {z:.3f}); left out: {', '.join(others)}; to take one of those, "
+            f"give the grid that pushwise scan {path} --near X Y Z -o grid.json writes.",
+            PushwiseWarning,
+            stacklevel=3,
+        )
+    return scan.grid
 
 
 def _uneven(grid: CellGrid, rng: np.random.Generator) -> ObjectModel:
