@@ -66,7 +66,7 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
         assert words in out
     saved = pw.load(model)
     assert isinstance(saved, pw.ObjectModel)
-    first = f"learned {saved.grid.n_cells} cells from 2 pushes with --method refine: "
+    first = f"learned {saved.grid.n_cells} cells from 2 pushes with the method refine: "
     assert out.startswith(first)
     assert picture.is_file()
     assert figures["maps.png"].get_suptitle() == f"refine: 2 pushes, {saved.grid.n_cells} cells"

@@ -26,7 +26,6 @@ from pushwise.errors import PushwiseError
 if TYPE_CHECKING:
     from pushwise.identification.methods.task import SearchOptions
     from pushwise.identification.prior import Prior
-    from pushwise.identification.result import Identification
     from pushwise.physics.push import Finger
     from pushwise.shape.grid import CellGrid
 
@@ -129,19 +128,6 @@ class IdentifyCommand:
                 f"--finger-height {self.finger_height:g} m is above the object, which is at most "
                 f"{highest:g} m high according to {self.files[0].name}; give it in metres."
             )
-
-
-def _summary(found: Identification) -> str:
-    """Return the summary; its first line says what was done before it names the method."""
-    from pushwise.checks import counted
-
-    _, *rest = found.summary().splitlines()
-    pushes = counted(len(found.posterior.problem.records), "push", "pushes")
-    first = (
-        f"learned {found.model.grid.n_cells} cells from {pushes} with --method {found.method}: "
-        f"{found.simulations} simulations, {found.seconds:.2f} s"
-    )
-    return "\n".join([first, *rest])
 
 
 @takes_options
@@ -255,7 +241,7 @@ def identify(asked: IdentifyCommand) -> None:
         facts = {"model": str(output), **found.facts(), "holdout": tested or None}
         typer.echo(dumps(facts))
         return
-    typer.echo(_summary(found))
+    typer.echo(found.summary())
     if tested:
         typer.echo(
             f"on {counted(len(test), 'push', 'pushes')} held out, predicted final poses are "

@@ -113,8 +113,8 @@ class Identification:
         count = len(self.posterior.problem.records)
         pushes = counted(count, "push", "pushes")
         lines = [
-            f"{self.method}: {pushes}, {self.model.grid.n_cells} cells, "
-            f"{self.simulations} simulations, {self.seconds:.2f} s",
+            f"learned {self.model.grid.n_cells} cells from {pushes} with the method "
+            f"{self.method}: {self.simulations} simulations, {self.seconds:.2f} s",
             f"mean distance between predicted and observed ends: "
             f"{1e3 * self.history[-1].error:.1f} mm",
             f"the pushes determine {self.posterior.determined} of the "
