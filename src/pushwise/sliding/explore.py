@@ -29,11 +29,12 @@ __all__ = ["Unexplored", "explore", "safe_push"]
 
 _MARGIN = 0.03  # m; how close to the table's edge an unknown object may be pushed
 _GUESSES = 8  # models drawn from the prior
+_GUESSES_AMONG = 32  # likewise among obstacles, which a push may meet on any side of its path
 _TRIES = 200
 _REFUSED = 5  # pushes that a world may refuse
 _LOOKS = 20  # at a push, for obstacles on its way
 _FINGER_GAP = 0.005  # m between the finger and obstacles
-_SHARES = (1.0, 0.6, 0.35)  # of a push that are tried among obstacles
+_SHARES = (1.0, 0.6, 0.35, 0.2)  # of a push that are tried among obstacles
 _GAPS = (_MARGIN, 0.02, 0.01)  # m between the object and obstacles, the widest possible
 
 
@@ -115,9 +116,10 @@ def safe_push(rng: np.random.Generator, scene: Unexplored, pose: Array) -> Push:
     object comes as close as 1 cm to them.
     """
     grid, table, finger = scene.grid, scene.table, scene.finger
-    guesses = _guesses(rng, grid, scene.prior)
+    among = len(scene.obstacles) > 0
+    guesses = _guesses(rng, grid, scene.prior, _GUESSES_AMONG if among else _GUESSES)
     room = min(_MARGIN, _room(grid, table, pose))
-    clear = _Clearance(scene, guesses[0], pose) if len(scene.obstacles) else None
+    clear = _Clearance(scene, guesses[0], pose) if among else None
     for tried in range(_TRIES):
         drawn = draw_push(rng, grid, pose, table, finger)
         for share in (1.0,) if clear is None else _SHARES:
@@ -165,11 +167,13 @@ class _Clearance:
         return bool(self._free.leading(some, clearance=gap) == len(some))
 
 
-def _guesses(rng: np.random.Generator, grid: CellGrid, prior: Prior) -> list[ObjectModel]:
+def _guesses(
+    rng: np.random.Generator, grid: CellGrid, prior: Prior, count: int
+) -> list[ObjectModel]:
     """Draw models of this shape from the prior."""
     mass_root, friction_root = prior.factors(grid)
     guesses = []
-    for _ in range(_GUESSES):
+    for _ in range(count):
         mass = prior.mass / grid.n_cells * np.exp(mass_root @ rng.standard_normal(grid.n_cells))
         friction = prior.friction * np.exp(friction_root @ rng.standard_normal(grid.n_cells))
         guesses.append(ObjectModel(grid, mass, np.minimum(friction, prior.max_friction or np.inf)))
