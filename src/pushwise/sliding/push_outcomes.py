@@ -110,7 +110,7 @@ class PushOutcomes:
                 np.array([direction_of(self._library, push, None) for push in pushes]),
                 strides,
             )
-            for i, n, most in zip(of, range(len(of)), strides.tolist(), strict=True):
+            for n, (i, most) in enumerate(zip(of, strides.tolist(), strict=True)):
                 ways[i].goes_on = bool(found.counts[n] > most)
                 ways[i].poses.append(found.poses[n, : most + 1])
                 ways[i].fingers.append(found.fingers[n, : most + 1])

@@ -1,4 +1,4 @@
-"""Pushes whose direction turns with the object: the finger goes on in strides, as it sees them.
+"""Pushes in strides, whose direction turns with the object.
 
 A stride is a control step of `control_step`. After each of them the direction, which is fixed in
 the frame of the object, is turned as the object has turned.
