@@ -48,8 +48,8 @@ PLANS = {"slow": (5, 0), "flicks": (2, 5)}  # slow pushes and flicks
 SMALL = Table.rectangle(1.0, 0.7)
 SLOW_RATE, FLICK_RATE = 10.0, 60.0  # Hz
 SENSED = Noise(NOISE.position, NOISE.angle, force=0.05)
-CANDIDATES = 12  # flicks to choose from
-SEED = 37
+CANDIDATES = 20  # flicks to choose from
+SEEDS = {"slow": 37, "flicks": 43}
 MODELS = 64  # of what is believed; a flick must be safe for all of them
 TOPPLED = 0.2  # rad; far beyond the noise of a tilt
 TEST = 3  # slow pushes to predict after five of them
@@ -77,8 +77,7 @@ def rows_of(setting: Row) -> list[Row]:
     world, friction, plan, name, draw = setting.values()
     assert isinstance(world, str) and isinstance(name, str) and isinstance(plan, str)
     assert isinstance(draw, int)
-    # Pushes do not depend on the plan until the flicks begin.
-    rng = np.random.default_rng([SEED, draw, WORLDS.index(world), friction == "uneven"])
+    rng = np.random.default_rng([SEEDS[plan], draw, WORLDS.index(world), friction == "uneven"])
     thing = objects.load(name).sample(rng, uneven=friction == "uneven")
     slow, flicks = PLANS[plan]
     pushed = _Pushed(thing, world, Prior() if friction == "uneven" else EVEN, rng)

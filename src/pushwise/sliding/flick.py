@@ -91,9 +91,9 @@ def draw_flicks(
 ) -> list[Push]:
     """Return flicks that are safe for every one of some models; see `is_safe`.
 
-    The contact is uniform along the outline, where the finger fits. A flick that is not safe at the
-    speed drawn is made slower. Flicks after which the object hardly slides are returned last, and
-    only where there are too few others.
+    The contact is uniform along the outline, where the finger fits, and the direction at random.
+    Each flick is as fast as is safe: the longer an object slides, the more it reveals. Flicks after
+    which it hardly slides are returned last, and only where there are too few others.
 
     Args:
         rng: Source of randomness.
@@ -116,7 +116,7 @@ def draw_flicks(
     short: list[tuple[float, Push]] = []
     for _ in range(_TRIES * (count + 4)):
         start, direction = _contact(rng, check)
-        speed = min(rng.uniform(check.least_speed, options.fastest), check.top_speed(direction))
+        speed = min(options.fastest, check.top_speed(direction))
         while speed >= options.slowest:
             push = check.flick(start, direction, speed)
             glide = check.glide(push)
@@ -204,12 +204,6 @@ class _Check:
     def _simulated(self) -> Sequence[ObjectModel]:
         """The models that flicks are simulated with."""
         return self.models[:_SIMULATED]
-
-    @cached_property
-    def least_speed(self) -> float:
-        """Speed from which the object slides far enough, if friction is what it typically is."""
-        enough = np.sqrt(2.0 * np.median(self._levels) * GRAVITY * self.options.glide)
-        return float(np.clip(enough, self.options.slowest, self.options.fastest))
 
     def top_speed(self, direction: Array) -> float:
         """Return a speed in a direction (2,) beyond which no flick is safe [m/s], zero if none is.
