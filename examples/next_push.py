@@ -26,7 +26,7 @@ def flicks(belief, count):
 
 
 records = [world.push(push) for push in slow_pushes(1)]
-for _ in range(3):
+for _ in range(5):
     found = pw.identify(thing.grid, records)
     candidates = [*slow_pushes(5), *flicks(found.belief, 5)]
     best = pw.next_push(found.belief, candidates, world.observe().pose)[0]

@@ -54,7 +54,7 @@ class FlickOptions:
     """Greatest final speed of the finger [m/s]."""
     gap: float = 0.004
     """Distance between finger and object at the start [m]: what observed poses may be off."""
-    run_up: float = 0.08
+    run_up: float = 0.1
     """Length over which the finger accelerates [m]."""
     longest_run_up: float = 0.12
     """Greatest length it may need to keep the object flat [m]; beyond it the flick is slower."""
