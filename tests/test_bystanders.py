@@ -1,6 +1,7 @@
 """Objects that stand on the table of the MuJoCo world: they move only when they are touched."""
 
 import json
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.experiments.among import seen_scene
+from pushwise.planning.free_space import FreeSpace
+from pushwise.planning.stability import Balance
+from pushwise.sliding import explore
 from pushwise.sliding.explore import Unexplored, safe_push
 from pushwise.worlds.random_scene import scene_world
 
@@ -42,6 +46,22 @@ def test_the_finger_moves_them_as_well() -> None:
     assert place.bystanders_moved()[0] == pytest.approx(0.1 - 0.02 + 0.01, abs=0.005)
 
 
+def test_they_are_touched_at_their_outlines() -> None:
+    """Move the finger past a side that cells reach beyond, and then 2 mm nearer."""
+    corners = np.array([[-0.06, -0.06], [0.06, -0.06], [-0.06, 0.06]])
+    grid = pw.CellGrid.from_outline(corners, cell_size=0.03)
+    beyond = grid.centres.sum(axis=1).max() + grid.cell_size
+    assert beyond > 0.01  # the long side is x + y = 0
+    other = pw.ObjectModel(grid, np.full(grid.n_cells, 0.4 / grid.n_cells), friction=0.3)
+    there = pw.worlds.Bystander(other, np.array([0.0, 0.3, 0.0]))
+    along, out = np.array([1.0, -1.0]) / 2**0.5, np.array([1.0, 1.0]) / 2**0.5
+    for gap, touched in ((0.001, False), (-0.001, True)):
+        place = pw.worlds.MuJoCo(BLOCK, bystanders=[there])
+        start = [0.0, 0.3] + (pw.Finger().radius + gap) * out - 0.12 * along
+        place.push(pw.Push.line(start, 0.1 * along, 2.4))
+        assert (place.bystanders_moved()[0] > 1e-4) == touched
+
+
 def test_their_places_are_part_of_the_state() -> None:
     """Continue from a state with moved bystanders, and go back to the start."""
     place = world((0.12, 0.0, 0.0))
@@ -69,6 +89,27 @@ def test_exploring_pushes_keep_away_from_obstacles() -> None:
         assert np.abs(push.positions[:, 0]).max() < 0.1 - pw.Finger().radius
         end = pw.simulate(BLOCK, push).pose[-1]
         assert np.abs(pw.placed(GRID.outline, end)[:, 0]).max() < 0.095
+
+
+def test_exploring_pushes_expect_an_object_to_turn_the_other_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Avoid a push that turns an object with a heavy end into an obstacle, unlike most others."""
+    grid = pw.CellGrid.from_outline(SIDE * [4.0, 2.0], cell_size=0.035)
+    push = pw.Push.line((0.06, -0.08), (0.0, 0.1), 2.0)
+    away = pw.Push.line((0.0, 0.08), (0.0, -0.1), 1.0)
+    drawn = cycle([push, away])
+    monkeypatch.setattr(explore, "draw_push", lambda *_: next(drawn))
+    mass = 8.0 ** (grid.centres[:, 0] / 0.16)
+    heavy = pw.ObjectModel(grid, 0.5 * mass / mass.sum(), 0.3)
+    assert heavy.centre_of_mass[0] > 0.065
+    wall = np.array([[-0.2, 0.13], [-0.1, 0.13], [-0.1, 0.15], [-0.2, 0.15]])
+    scene = Unexplored(grid, pw.Table(), pw.Finger(), pw.Prior(), (wall,))
+    free = FreeSpace(Balance(pw.Belief.certain(heavy), pw.Table()), (wall,))
+    assert not free(pw.simulate(heavy, push).pose).all()
+    for seed in range(10):
+        path = pw.simulate(heavy, safe_push(np.random.default_rng(seed), scene, np.zeros(3))).pose
+        assert free(path).all()
 
 
 @pytest.mark.slow

@@ -30,7 +30,11 @@ __all__ = ["Unexplored", "explore", "safe_push"]
 _MARGIN = 0.03  # m; how close to the table's edge an unknown object may be pushed
 _GUESSES = 8  # models drawn from the prior
 _GUESSES_AMONG = 32  # likewise among obstacles, which a push may meet on any side of its path
+# Pushed near its point of balance, an object may turn the other way than all models of the prior:
+# among obstacles their deviations are multiplied by this, if there is room.
+_WIDTHS = (2.0, 1.0)
 _TRIES = 200
+_TRIES_AMONG = 66  # likewise among obstacles, for each kind of caution
 _REFUSED = 5  # pushes that a world may refuse
 _LOOKS = 20  # at a push, for obstacles on its way
 _FINGER_GAP = 0.005  # m between the finger and obstacles
@@ -112,29 +116,31 @@ def safe_push(rng: np.random.Generator, scene: Unexplored, pose: Array) -> Push:
     """Draw a push that leaves the object at `pose` (3,) on the table, whatever its masses.
 
     It is simulated with models drawn from the prior; none may end within 3 cm of the edge, or
-    closer than the object already is. Among obstacles a push may be shorter, and where it must, the
-    object comes as close as 1 cm to them.
+    closer than the object already is. Among obstacles a push may be shorter. There the models are
+    farther apart than the prior says, and the object stays 3 cm away; where no such push is found,
+    it comes as close as 1 cm, and then the models are those of the prior.
     """
     grid, table, finger = scene.grid, scene.table, scene.finger
-    among = len(scene.obstacles) > 0
-    guesses = _guesses(rng, grid, scene.prior, _GUESSES_AMONG if among else _GUESSES)
     room = min(_MARGIN, _room(grid, table, pose))
-    clear = _Clearance(scene, guesses[0], pose) if among else None
-    for tried in range(_TRIES):
-        drawn = draw_push(rng, grid, pose, table, finger)
-        for share in (1.0,) if clear is None else _SHARES:
-            push = drawn
-            if share < 1.0:
-                push = Push.line(drawn.start, drawn.velocities[0], share * drawn.duration)
-            if clear is not None and not clear.of_finger(push):
-                continue
-            paths = (simulate(guess, push, pose, finger=finger).pose for guess in guesses)
-            if all(
-                _room(grid, table, path[-1]) >= room
-                and (clear is None or clear.of_object(path, tried))
-                for path in paths
-            ):
-                return push
+    clear = _Clearance(scene, pose) if scene.obstacles else None
+    for width, gap in [(1.0, 0.0)] if clear is None else clear.cautions:
+        count = _GUESSES if clear is None else _GUESSES_AMONG
+        guesses = _guesses(rng, grid, scene.prior, count, width)
+        for _ in range(_TRIES if clear is None else _TRIES_AMONG):
+            drawn = draw_push(rng, grid, pose, table, finger)
+            for share in (1.0,) if clear is None else _SHARES:
+                push = drawn
+                if share < 1.0:
+                    push = Push.line(drawn.start, drawn.velocities[0], share * drawn.duration)
+                if clear is not None and not clear.of_finger(push):
+                    continue
+                paths = (simulate(guess, push, pose, finger=finger).pose for guess in guesses)
+                if all(
+                    _room(grid, table, path[-1]) >= room
+                    and (clear is None or clear.of_object(path, gap))
+                    for path in paths
+                ):
+                    return push
     raise SimulationError(
         f"no push is safe for the object at ({pose[0]:.3f}, {pose[1]:.3f}) m; start it nearer to "
         f"the middle of the table{', away from obstacles' if clear else ''}, or use a larger one."
@@ -144,12 +150,16 @@ def safe_push(rng: np.random.Generator, scene: Unexplored, pose: Array) -> Push:
 class _Clearance:
     """Whether the object and the finger stay away from obstacles."""
 
-    def __init__(self, scene: Unexplored, guess: ObjectModel, pose: Array) -> None:
+    def __init__(self, scene: Unexplored, pose: Array) -> None:
         """Note how close to the obstacles an object at a pose (3,) is already."""
-        balance = Balance(Belief.certain(guess), scene.table)
-        self._free = FreeSpace(balance, scene.obstacles)
+        some = ObjectModel(
+            scene.grid, np.full(scene.grid.n_cells, scene.prior.mass), scene.prior.friction
+        )
+        self._free = FreeSpace(Balance(Belief.certain(some), scene.table), scene.obstacles)
         self._radius = scene.finger.radius
-        self._gaps = [gap for gap in _GAPS if self._free(pose[None], clearance=gap).all()] or [0.0]
+        gaps = [gap for gap in _GAPS if self._free(pose[None], clearance=gap).all()] or [0.0]
+        self.cautions = [(width, gap) for width in _WIDTHS for gap in gaps]
+        """How far apart models are, and their distance from obstacles [m], most careful first."""
 
     def of_finger(self, push: Push) -> bool:
         """Return whether the finger keeps its distance during a push."""
@@ -157,21 +167,17 @@ class _Clearance:
         away = (outline_distance(block, at) for block in self._free.obstacles for at in places)
         return all(distance > self._radius + _FINGER_GAP for distance in away)
 
-    def of_object(self, path: Array, tried: int) -> bool:
-        """Return whether the object keeps its distance on a path of poses (t, 3).
-
-        The more pushes were tried in vain, the shorter that distance is.
-        """
-        gap = self._gaps[len(self._gaps) * tried // _TRIES]
+    def of_object(self, path: Array, gap: float) -> bool:
+        """Return whether the object keeps its distance [m] on a path of poses (t, 3)."""
         some = np.vstack([path[:: max(1, len(path) // _LOOKS)], path[-1:]])
         return bool(self._free.leading(some, clearance=gap) == len(some))
 
 
 def _guesses(
-    rng: np.random.Generator, grid: CellGrid, prior: Prior, count: int
+    rng: np.random.Generator, grid: CellGrid, prior: Prior, count: int, width: float
 ) -> list[ObjectModel]:
-    """Draw models of this shape from the prior."""
-    mass_root, friction_root = prior.factors(grid)
+    """Draw models of this shape from the prior, or farther apart if the width is above 1."""
+    mass_root, friction_root = (width * root for root in prior.factors(grid))
     guesses = []
     for _ in range(count):
         mass = prior.mass / grid.n_cells * np.exp(mass_root @ rng.standard_normal(grid.n_cells))

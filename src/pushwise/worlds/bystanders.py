@@ -1,6 +1,8 @@
 """Objects that stand on the table of the MuJoCo world and should not be touched.
 
-They are free bodies: whatever touches one moves it, and the world reports by how much.
+They are free bodies: whatever touches one moves it, and the world reports by how much. Rows of
+cells carry their weight; the finger and other objects meet walls along their outlines, because a
+cell may reach many millimetres beyond the outline that was seen.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from pushwise.geometry.polygon import contains, placed
 from pushwise.physics.model import ObjectModel
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
+from pushwise.worlds.mujoco_scene import RAIL, inner_corners
 
 __all__ = ["Bystander", "Bystanders"]
+
+_WALL = 0.005  # m; half the height of walls: fingers and rails meet those of flat objects, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,16 +122,28 @@ def _pose(place: Array) -> Array:
 
 
 def _body(k: int, other: Bystander) -> str:
-    """Return the MJCF of a bystander, a free body of boxes."""
+    """Return the MJCF of a bystander, a free body of boxes with walls around them."""
     x, y, theta = other.pose
     geoms = "".join(
         f'<geom name="other{k}_{i}" type="box" size="{size[0]} {size[1]} {size[2]}" '
-        f'pos="{place[0]} {place[1]} {size[2]}" mass="{mass}" contype="6" conaffinity="6"/>'
+        f'pos="{place[0]} {place[1]} {size[2]}" mass="{mass}" contype="2"/>'
         for i, (place, size, _, mass) in enumerate(_boxes(other.model))
     )
     return (
         f'<body name="other{k}" pos="{x} {y} 0" euler="0 0 {theta}">'
-        f'<freejoint name="other{k}"/>{geoms}</body>'
+        f'<freejoint name="other{k}"/>{geoms}{_walls(other.model.grid)}</body>'
+    )
+
+
+def _walls(grid: CellGrid) -> str:
+    """Return a wall along each side of the outline, with its outer face there."""
+    corners = inner_corners(grid.outline)
+    sides = np.roll(corners, -1, axis=0) - corners
+    return "".join(
+        f'<geom type="box" size="{0.5 * np.hypot(*side) + RAIL} {RAIL} {_WALL}" mass="0" '
+        f'pos="{middle[0]} {middle[1]} {_WALL}" euler="0 0 {np.arctan2(side[1], side[0])}" '
+        'contype="8" conaffinity="12"/>'
+        for middle, side in zip(corners + 0.5 * sides, sides, strict=True)
     )
 
 

@@ -22,7 +22,8 @@ the share: what slides fast, or comes to rest by itself, is computed with them.
 A cell touches the table with a foot whose corners are the cell's four Gauss points, which
 integrates friction over its square; with corners at those of the square itself, rotation would be
 braked 3 % too much (a 0.2 m square of 25 cells). The cell's own box is 0.5 mm higher and supports
-it at the table's edge. The finger is an upright cylinder with round ends, a capsule in MuJoCo.
+it at the table's edge. The finger is an upright cylinder with round ends, a capsule in MuJoCo. It
+and other objects meet the object at its outline, where a cell may end farther in or out.
 
 The load under a free body is that of a stiff bed. With `own_weight` each cell slides up and down
 on a root that moves in the plane: it carries its own weight, and nothing ever tips.
@@ -42,12 +43,24 @@ from pushwise.physics.push import Finger
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["FAST", "FLOOR", "STEADY", "TIME_STEP", "Softness", "object_scene", "table_frame"]
+__all__ = [
+    "FAST",
+    "FLOOR",
+    "RAIL",
+    "STEADY",
+    "TIME_STEP",
+    "Softness",
+    "inner_corners",
+    "object_scene",
+    "table_frame",
+]
 
 TIME_STEP = 0.002
 """[s]"""
 FLOOR = -0.7
 """Height of the floor, the table's top being 0 [m]."""
+RAIL = 0.001
+"""Radius of the rails along the outline [m]."""
 
 _IMPRATIO = 1e4
 _FRICTION_DAMPING = 50.0  # 1/s; of steady contacts
@@ -60,7 +73,6 @@ _FINGER_HALF_HEIGHT = 0.02  # m
 # A robot pushes thin objects with its fingertip just above the table, and so does this one.
 _PUSH_HEIGHT = 0.003  # m
 _FOOT = 0.0005  # m by which a foot protrudes below its cell
-_RAIL = 0.001  # m; radius of the rails along the outline
 _ROOT = 1e-4  # with own weight: mass of the root relative to that of the object
 _DROP = 0.002  # m; with own weight: how far a cell sinks beyond the table's edge
 _TABLE = 0.02  # m; half the thickness of the table's top
@@ -222,17 +234,17 @@ def _cell_geoms(model: ObjectModel, i: int, x: float, y: float) -> str:
 
 
 def _rails(grid: CellGrid) -> str:
-    """Return what the finger touches: one rail per side of the outline, just above the table."""
+    """Return what is touched: one rail per side of the outline, just above the table."""
     height = min(_PUSH_HEIGHT, 0.5 * grid.heights.min())
-    corners = _inner_corners(grid.outline)
+    corners = inner_corners(grid.outline)
     return "".join(
-        f'<geom name="rail{i}" type="capsule" size="{_RAIL}" mass="0" '
+        f'<geom name="rail{i}" type="capsule" size="{RAIL}" mass="0" contype="8" '
         f'fromto="{a[0]} {a[1]} {height} {b[0]} {b[1]} {height}"/>'
         for i, (a, b) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True))
     )
 
 
-def _inner_corners(outline: Array) -> Array:
+def inner_corners(outline: Array) -> Array:
     """Return the outline (k, 2) moved inwards by the radius of a rail.
 
     Rails are round because a finger sliding along would catch on the end faces of boxes.
@@ -242,7 +254,7 @@ def _inner_corners(outline: Array) -> Array:
     before = np.roll(normal, 1, axis=0)
     # The offset lines of two sides meet at (n + m) / (1 + n . m); sharp corners are cut off.
     bend = np.maximum(1.0 + np.sum(normal * before, axis=1), 0.1)
-    corners: Array = outline + _RAIL * (normal + before) / bend[:, None]
+    corners: Array = outline + RAIL * (normal + before) / bend[:, None]
     # MuJoCo refuses a rail of length zero: a side of two radii between two right angles.
     none = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T) < 1e-6
     corners[none] -= 0.01 * side[none]
