@@ -85,7 +85,7 @@ def test_maps_show_three_quantities_and_the_centre_of_mass() -> None:
         np.testing.assert_allclose(points_of(border)[:-1], 1e3 * ring)
         assert {centre.get_color(), border.get_color()} == {CENTRE}
     assert texts(figure) == ["centre of mass", "95 % confidence ellipse"]
-    assert figure.get_suptitle().startswith(f"refine: {len(outcome.records)} push")
+    assert f"learned from {len(outcome.records)} push" in figure.get_suptitle()
 
 
 def test_a_plan_is_drawn_from_light_to_dark() -> None:

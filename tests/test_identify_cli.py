@@ -69,7 +69,8 @@ def test_a_log_becomes_a_model_a_picture_and_a_report(
     first = f"learned {saved.grid.n_cells} cells from 2 pushes with the method refine: "
     assert out.startswith(first)
     assert picture.is_file()
-    assert figures["maps.png"].get_suptitle() == f"refine: 2 pushes, {saved.grid.n_cells} cells"
+    title = f"{saved.grid.n_cells} cells, learned from 2 pushes"
+    assert figures["maps.png"].get_suptitle() == title
     code, out, err = pushwise("identify", *given)
     assert (code, out) == (1, "")
     assert err == f"pushwise: {model} exists; add --force to overwrite it.\n"

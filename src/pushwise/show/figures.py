@@ -86,7 +86,7 @@ def maps_figure(found: Identification) -> Figure:
         ax.set_xlabel("")
     count = len(found.posterior.problem.records)
     pushes = counted(count, "push", "pushes")
-    figure.suptitle(f"{found.method}: {pushes}, {found.model.grid.n_cells} cells")
+    figure.suptitle(f"{found.model.grid.n_cells} cells, learned from {pushes}")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
