@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
@@ -171,7 +170,7 @@ def slide(asked: SlideCommand) -> None:
     options = asked.options(() if others is None else others.obstacles)
     if Path(what).exists():
         typer.echo(_REHEARSAL.format(what=what, world=world), err=True)
-    with _one_thread(), Sliding() as line:
+    with Sliding() as line:
         try:
             outcome = run(
                 place,
@@ -215,19 +214,6 @@ def _number_of(words: str) -> int | Literal["auto"]:
     if not words.isdecimal():
         raise PushwiseError(f"--explore must be a number of pushes or auto; got {words!r}.")
     return int(words)
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Return a block in which linear algebra uses one thread, where threadpoolctl is installed.
-
-    With matrices this small, more threads only wait for each other.
-    """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    limited: AbstractContextManager[object] = threadpool_limits(limits=1)
-    return limited
 
 
 def _write_rest(outcome: Outcome, folder: Path, name: str, truth: ObjectModel) -> None:

@@ -1,19 +1,17 @@
 """Where the tasks of a sweep run: processes on this machine, or the workers of a Dask cluster.
 
-Both run through joblib, so that a task need not know which. joblib and threadpoolctl come with the
-extra ``experiments``.
+Both run through joblib, which comes with the extra ``experiments``, so that a task need not know
+which.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from time import process_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from pushwise.errors import PushwiseError
 from pushwise.experiments.rows import Row, plain
 from pushwise.extras import require
+from pushwise.threads import one_thread
 
 __all__ = ["Task", "TaskResult", "key_of", "require_workers", "results", "shown"]
 
@@ -46,8 +45,7 @@ def key_of(setting: Row) -> str:
 
 def require_workers(cluster: str | None) -> None:
     """Raise PushwiseError if a package is missing that running tasks needs."""
-    for module in ("joblib", "threadpoolctl"):
-        require(module, extra="experiments", purpose="this experiment")
+    require("joblib", extra="experiments", purpose="this experiment")
     if cluster is not None:
         for module in ("dask", "distributed"):
             require(module, extra="cluster", purpose="running on a cluster")
@@ -102,25 +100,12 @@ def _workers(cluster: str | None, jobs: int) -> Iterator[None]:
         raise _WorkersDied(str(error)) from None
 
 
-@cache
-def _pools(modules: int) -> Any:
-    """Return a controller of this process's thread pools.
-
-    Finding them takes a millisecond, too long to do for each task, so it is repeated only after
-    further modules were loaded.
-    """
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 def _attempt(task: Task, setting: Row) -> TaskResult:
     """Run one task on a worker; if it fails, run it once more."""
     begun = process_time()
     for last in (False, True):
         try:
-            # The number of threads changes the order of sums, and with it their last digits.
-            with _pools(len(sys.modules)).limit(limits=1):
+            with one_thread():
                 rows = [plain(row) for row in task(setting)]
             return TaskResult(setting, rows, "", process_time() - begun)
         except Exception:  # whatever goes wrong in one task must not stop the other thousands

@@ -37,6 +37,7 @@ from pushwise.records.log import PushLog
 from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.shape.scan import Scan
+from pushwise.threads import one_thread
 
 __all__ = ["average", "identify", "stopped_at"]
 
@@ -44,6 +45,7 @@ SPOTS = 3.0  # spread of the load of an object that rests on spots, by which cel
 _CHECK = "check the finger's radius, the frame of the poses and whether the grid is of this object"
 
 
+@one_thread()
 def identify(
     grid: CellGrid | ObjectModel | Scan,
     records: Sequence[PushRecord],

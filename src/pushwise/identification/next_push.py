@@ -19,6 +19,7 @@ from pushwise.identification.posterior import Posterior
 from pushwise.physics.push import Push
 from pushwise.physics.simulate import simulate
 from pushwise.records.record import Noise, PushRecord
+from pushwise.threads import one_thread
 from pushwise.typing import Array
 
 __all__ = ["RankedPush", "next_push"]
@@ -36,6 +37,7 @@ class RankedPush(NamedTuple):
     """What `next_push` was asked to rank by; by default the same as `centre_std`."""
 
 
+@one_thread()
 def next_push(
     belief: Belief,
     candidates: Sequence[Push],
