@@ -15,16 +15,17 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     settings = settings_of(trials=2)
     assert len(settings) == 2 * len(pw.objects.names) * len(CHOICES)
     pushes = {"active": 4, "random": 8, "random slow": 10}
-    rows = [
-        {**s, "pushes": pushes[str(s["choice"])], "fell": False, "verdict": None} for s in settings
-    ]
-    rows[0] |= {"pushes": MOST, "verdict": "no safe push."}  # of two active boxes
+    done = {"overhang_mm": 90.0, "fell": False, "verdict": None}
+    rows = [{**s, **done, "pushes": pushes[str(s["choice"])]} for s in settings]
+    rows[0] |= {"pushes": MOST, "verdict": "no goal."}  # of two active boxes
+    rows[1] |= {"pushes": 8, "verdict": "no safe push."}
     table = report(rows, tmp_path)
     assert "| box | 2 | 8.0 | 8.0 | 10.0 | 100% | 80% | 1 | 0 | 0 | 0 |" in table
     assert "| hammer | 2 | 4.0 | 8.0 | 10.0 | 50% | 40% | 0 | 0 | 0 | 0 |" in table
     shares = f"{(1.0 + 8 * 0.5) / 9:.0%} | {(0.8 + 8 * 0.4) / 9:.0%}"
     assert f"| all | 18 | 4.4 | 8.0 | 10.0 | {shares} | 1 | 0 | 0 | 0 |" in table
-    assert "- box, active, trial 0: no safe push." in table
+    assert "\n- box, random, trial 0: no safe push." in table
+    assert "no goal." not in table  # it is among those that used all pushes
     assert (tmp_path / "table.md").read_text() == table + "\n"
 
 
@@ -34,4 +35,5 @@ def test_a_trial_ends_when_the_risk_is_known(choice: str) -> None:
     """Explore a book with more than the two first pushes, and keep it on the table."""
     (row,) = map(plain, rows_of({"object": "book", "choice": choice, "trial": -1}))
     assert 2 <= int(str(row["pushes"])) <= MOST
-    assert (row["fell"], row["verdict"]) == (False, None)
+    assert row["fell"] is False
+    assert row["verdict"] is None or row["pushes"] == MOST

@@ -16,6 +16,7 @@ _PASSED = 0.03  # m from a waypoint at which it counts as reached
 _TIME_LIMIT = 20.0  # s; so long that a busy machine changes no result
 _RETREATS = np.arange(0.01, 0.21, 0.01)  # m
 _DETOUR = np.array([0.08, 0.08, 0.6])  # m, m, rad
+_AHEAD = 0.15  # m; how far ahead a detour may lead
 
 
 class Route:
@@ -62,8 +63,17 @@ class Route:
         return self.target(pose)
 
     def detour(self, pose: Array, size: float) -> Array:
-        """Return a free pose (3,) near the next waypoint, for when no push leads there."""
+        """Return a free pose (3,) on the way to the next waypoint, for when no push leads there.
+
+        Pushes towards a waypoint that is far away are long, and none of them may be free where
+        an obstacle is close.
+        """
         target = self.target(pose)
+        left = target - pose
+        left[2] = np.remainder(left[2] + np.pi, 2.0 * np.pi) - np.pi
+        apart = cell_distance(self._free.balance.model.grid, pose, target)
+        if apart > _AHEAD:
+            target = pose + _AHEAD / apart * left
         for _ in range(50):
             aside: Array = target + size * _DETOUR * self._rng.uniform(-1.0, 1.0, 3)
             if self._free(aside[None])[0]:
