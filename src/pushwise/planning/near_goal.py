@@ -13,7 +13,7 @@ import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
 from pushwise.planning.push_library import PUSH_SPEED, STRIDE, PushLibrary
-from pushwise.planning.value import CONTACT_COST, ValueGrid
+from pushwise.planning.value import CONTACT_COST, ValueGrid, mixed
 from pushwise.typing import Array, Integers
 
 __all__ = ["NEAR", "NearGrid", "near_cost", "near_goal"]
@@ -48,16 +48,7 @@ def near_cost(near: NearGrid, x: float, y: float, theta: float) -> float:
     i = int(a)
     j = int(b)
     k = int(c)
-    a -= i
-    b -= j
-    c -= k
-    low = (1.0 - c) * v[i, j, k] + c * v[i, j, k + 1]
-    high = (1.0 - c) * v[i, j + 1, k] + c * v[i, j + 1, k + 1]
-    first = (1.0 - b) * low + b * high
-    low = (1.0 - c) * v[i + 1, j, k] + c * v[i + 1, j, k + 1]
-    high = (1.0 - c) * v[i + 1, j + 1, k] + c * v[i + 1, j + 1, k + 1]
-    second = (1.0 - b) * low + b * high
-    return float((1.0 - a) * first + a * second)
+    return mixed(v, i, j, k, a - i, b - j, c - k)
 
 
 @compiled_part

@@ -22,7 +22,15 @@ from pushwise.planning.push_library import PUSH_SPEED, STRIDE, PushLibrary
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Integers
 
-__all__ = ["CONTACT_COST", "TRAVELS", "ValueFunction", "ValueGrid", "cost_to_go", "relative_pose"]
+__all__ = [
+    "CONTACT_COST",
+    "TRAVELS",
+    "ValueFunction",
+    "ValueGrid",
+    "cost_to_go",
+    "mixed",
+    "relative_pose",
+]
 
 CONTACT_COST = 2.0
 """What beginning a contact costs [s]: the approach, and the wish for few of them."""
@@ -76,7 +84,7 @@ def _turn_cell(theta: float, half: int) -> tuple[int, float]:
 
 
 @compiled_part
-def _mixed(v: Array, i: int, j: int, k: int, a: float, b: float, c: float) -> float:
+def mixed(v: Array, i: int, j: int, k: int, a: float, b: float, c: float) -> float:
     """Return the value at shares a, b and c of the way from node (i, j, k) to the next ones."""
     low = (1.0 - c) * v[i, j, k] + c * v[i, j, k + 1]
     high = (1.0 - c) * v[i, j + 1, k] + c * v[i, j + 1, k + 1]
@@ -100,7 +108,7 @@ def cost_to_go(grid: ValueGrid, x: float, y: float, theta: float) -> float:
     i, a = _cell(x, grid.reach, v.shape[0] // 2)
     j, b = _cell(y, grid.reach, v.shape[0] // 2)
     k, c = _turn_cell(theta, v.shape[2] // 2)
-    return _mixed(v, i, j, k, a, b, c) + _outside(grid, x, y)
+    return mixed(v, i, j, k, a, b, c) + _outside(grid, x, y)
 
 
 @compiled
@@ -140,7 +148,7 @@ def _sweep(
                 for k in range(v.shape[2]):
                     if v[i, j, k] <= cost:
                         continue
-                    found = cost + (_mixed(v, p, q, before[k], a, b, share[k]) + beyond)
+                    found = cost + (mixed(v, p, q, before[k], a, b, share[k]) + beyond)
                     if found < v[i, j, k]:
                         change = max(change, v[i, j, k] - found)
                         v[i, j, k] = found
