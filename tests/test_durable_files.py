@@ -21,7 +21,7 @@ from pushwise.errors import PushwiseError, WriteError
 from pushwise.experiments.rows import Row
 from pushwise.experiments.sweep import sweep
 from pushwise.locking import exclusive, lock_file
-from pushwise.records.log_writer import LogWriter
+from pushwise.records.log_writer import LogWriter, log_text
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.run_folder import RunFolder, load_run
 
@@ -118,6 +118,22 @@ def test_a_full_disk_is_one_sentence(tiny_disk: Path) -> None:
         pw.save(MODEL, tiny_disk / "model.json")
     assert (tiny_disk / "model.json").read_bytes() == before
     assert names_in(tiny_disk) == {"model.json", "log.csv", "log.json", "fill"}
+
+
+@pytest.mark.parametrize("left", [100, 1000])
+def test_a_log_that_cannot_be_overwritten_is_kept(left: int, tmp_path: Path) -> None:
+    """Keep pushes and header when the disk has no room for others, or for their header alone."""
+    path = tmp_path / "log.csv"
+    pw.PushLog((a_record(),)).save(path)
+    before = path.read_bytes(), path.with_suffix(".json").read_bytes()
+    other = pw.PushLog((a_record(2),), provenance={"by": "x" * 1000})
+    assert len(log_text(other.records)) < 1000
+    with full_disk(left), pytest.raises(WriteError, match="its previous content is kept"):
+        other.save(path, overwrite=True)
+    assert (path.read_bytes(), path.with_suffix(".json").read_bytes()) == before
+    assert names_in(tmp_path) == {"log.csv", "log.json"}
+    other.save(path, overwrite=True)
+    assert len(pw.PushLog.load(path)[0].t) == 2
 
 
 def test_a_push_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

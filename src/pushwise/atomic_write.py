@@ -7,8 +7,8 @@ Every file that Pushwise replaces goes through `replacing`; logs, which only gro
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,15 @@ from pushwise.errors import WriteError, reason
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["is_unfinished", "make_folder", "replacing", "save_figure", "write_bytes", "write_text"]
+__all__ = [
+    "is_unfinished",
+    "make_folder",
+    "replacing",
+    "save_figure",
+    "write_bytes",
+    "write_text",
+    "write_together",
+]
 
 _HALF = ".half"
 
@@ -62,6 +70,20 @@ def write_bytes(path: Path, content: bytes) -> None:
     """Write a file in one step: if writing fails, what was there before stays."""
     with replacing(path) as half:
         half.write_bytes(content)
+
+
+def write_together(texts: Mapping[Path, str]) -> None:
+    """Write text files that belong together, the last one first.
+
+    If writing one fails, all that was there before stays. A process that is killed may leave some
+    of them missing, but never an old one next to a new one.
+    """
+    with ExitStack() as files:
+        for path, text in texts.items():
+            files.enter_context(replacing(path)).write_bytes(text.encode())
+        for path in texts:
+            if path.is_file():
+                path.resolve().unlink()
 
 
 def save_figure(figure: Figure, path: Path, *, dpi: int) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "KINDS",
     "LARGEST_ARRAYS",
     "LARGEST_JSON",
+    "document_text",
     "header",
     "read_arrays",
     "read_bytes",
@@ -93,10 +94,14 @@ def header(kind: str) -> dict[str, Any]:
     return {"format": _FORMAT, "version": _VERSIONS[kind], "kind": kind}
 
 
+def document_text(kind: str, fields: Mapping[str, Any]) -> str:
+    """Return the content of a JSON document of a kind."""
+    return json.dumps({**header(kind), **fields}, indent=1, allow_nan=False) + "\n"
+
+
 def write_document(path: Path, kind: str, fields: Mapping[str, Any]) -> None:
     """Write a JSON document of a kind, in one step."""
-    text = json.dumps({**header(kind), **fields}, indent=1, allow_nan=False)
-    write_text(path, text + "\n")
+    write_text(path, document_text(kind, fields))
 
 
 def read_document(path: Path, *kinds: str) -> dict[str, Any]:

@@ -25,9 +25,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from pushwise.atomic_write import write_text
+from pushwise.atomic_write import write_together
 from pushwise.checks import positive_number
-from pushwise.documents import header, read_document, read_json, write_document
+from pushwise.documents import document_text, header, read_document, read_json, write_document
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
 from pushwise.locking import exclusive
@@ -110,10 +110,8 @@ class PushLog(Sequence[PushRecord]):
         text = log_text(self.records)
         check_new(path, overwrite=overwrite)
         with exclusive(path):
-            self._begin(path, resume=False, overwrite=overwrite)
-            if overwrite:
-                path.unlink(missing_ok=True)  # pushes are never left with the header of others
-            write_text(path, text)
+            check_new(path, overwrite=overwrite)
+            write_together({path: text, header_path(path): document_text("log", self._fields())})
 
     def writer(self, path: str | Path, *, resume: bool = False) -> LogWriter:
         """Start a new file with the header of this log, and return a writer of its records.
@@ -130,7 +128,7 @@ class PushLog(Sequence[PushRecord]):
             self._begin(path, resume=resume)
             return LogWriter(path, lock=lock.pop_all())
 
-    def _begin(self, path: Path, *, resume: bool, overwrite: bool = False) -> None:
+    def _begin(self, path: Path, *, resume: bool) -> None:
         """Write the header of a new log, or check that of one to continue; the log is locked."""
         file = header_path(path)
         if resume and (path.exists() or file.exists()):
@@ -140,7 +138,7 @@ class PushLog(Sequence[PushRecord]):
                     "file."
                 )
             return
-        check_new(path, overwrite=overwrite)
+        check_new(path)
         write_document(file, "log", self._fields())
 
     def header(self) -> dict[str, Any]:
