@@ -3,6 +3,7 @@
     python examples/learn_from_half.py grid.json run1.csv run2.csv run3.csv run4.csv > table.md
 
 Each way is one call of `pushwise identify --holdout 0.5`, with the options that follow the logs.
+Without arguments, four logs of simulated pliers are made, two pushes each.
 """
 
 import json
@@ -13,6 +14,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+
+import pushwise as pw
 
 AGREE = 5.99  # squared standard deviations within which 95 % of the differences of centres are
 
@@ -64,9 +67,26 @@ def disagreement(one: dict, other: dict) -> float:
     return float(off @ np.linalg.solve(covariance, off))
 
 
+def simulated(folder: str) -> list[str]:
+    """Record four logs in a folder; return the grid, which is that of a log, and the logs."""
+    logs = [str(Path(folder) / f"run{number}.csv") for number in range(1, 5)]
+    for seed, log in enumerate(logs):
+        given = ["--object", "crimp", "--world", "ideal", "--pushes", "2", "--seed", str(seed)]
+        subprocess.run(["pushwise", "record", *given, "-o", log], check=True, capture_output=True)
+    grid = Path(folder) / "grid.json"
+    pw.save(pw.PushLog.load(logs[0]).grid, grid)
+    return [str(grid), *logs]
+
+
 def main() -> None:
     """Print the table."""
-    grid, *rest = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        compare(sys.argv[1:] or simulated(folder))
+
+
+def compare(given: list[str]) -> None:
+    """Print the table of a grid, logs and options."""
+    grid, *rest = given
     first = next((i for i, text in enumerate(rest) if text.startswith("-")), len(rest))
     logs, options = rest[:first], rest[first:]
     found = []

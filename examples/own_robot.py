@@ -1,4 +1,4 @@
-"""A robot of your own is a world: ten lines. Run with: python examples/own_robot.py log.csv."""
+"""A robot of your own is a world: ten lines. Run with: python examples/own_robot.py [log.csv]."""
 
 import sys
 
@@ -41,7 +41,7 @@ class MyRobot:
     def push(self, push):  # noqa: D102
         before = self.observe().pose
         self.arm.move(push.times, push.positions)  # through these points, each at its time
-        poses = np.unwrap([before, self.observe().pose], axis=0)  # theta counts on past pi
+        poses = np.unwrap([before, self.observe().pose], axis=0)  # theta is continuous past pi
         return pw.PushRecord(push, [0.0, push.duration], poses)
 
     def reset(self, seed):  # noqa: D102
@@ -49,7 +49,8 @@ class MyRobot:
 
 
 if __name__ == "__main__":
-    log = pw.record(MyRobot(), sys.argv[1], grid=HAMMER.grid, pushes=3, seed=1)
+    path = sys.argv[1] if len(sys.argv) > 1 else "log.csv"
+    log = pw.record(MyRobot(), path, grid=HAMMER.grid, pushes=3, seed=1)
     for record in log:
         x, y, theta = record.pose[-1] - record.pose[0]
         sys.stdout.write(f"moved by {x:.3f} m, {y:.3f} m, turned by {theta:.3f} rad\n")

@@ -114,6 +114,32 @@ def test_a_slip_of_the_keyboard_is_one_line(arguments: list[str], line: str) -> 
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", line)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["slide", "hammer", "--table", "0x1"], "--table must be wider and deeper than zero;"),
+        (["slide", "hammer", "--grasp-width", "0"], "--grasp-width must be greater than zero; got"),
+        (["slide", "hammer", "--friction-spread", "-1"], "--friction-spread must be greater"),
+        (["slide", "hammer", "--max-fall-probability", "2"], "--max-fall-probability must be a"),
+        (["record", "--object", "L", "--pushes", "0", "-o", "l.csv"], "--pushes must be at least"),
+        (["plan", "m.json", "--goal", "1", "2", "-o", "p.json"], "--goal takes 3 numbers, X Y TH"),
+        (["slide", "L", "--world", "moon"], "Invalid value for '--world': 'moon' is not one of"),
+        (["export", ".", "-o", "x.xml"], "cannot read .: it is a folder; give a file name."),
+        (["identify", ".", "l.csv", "-o", "m.json"], "cannot read .: it is a folder; give a grid"),
+        (["identify", "l.csv", "-o", "l.json"], "l.json would be taken for the header of l.csv;"),
+    ],
+)
+def test_errors_name_what_was_typed(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Name the option or the file, not a parameter of a function, and leave nothing behind."""
+    monkeypatch.chdir(tmp_path)
+    ran = here(*arguments)
+    assert ran.code in (1, 2)
+    assert ran.err.startswith(f"pushwise: {said}") and ran.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_error_of_ours_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,6 +43,16 @@ def test_five_pushes(tmp_path: Path) -> None:
     assert len(heaviest) > 1000 and heaviest[:, 0].max() < red[:, 0].min()
 
 
+def test_learn_from_half() -> None:
+    """Learn simulated pliers from two of four logs in six ways, better than the baseline."""
+    lines = told("learn_from_half.py").splitlines()
+    (means,) = [line.split("|") for line in lines if line.startswith("| mean")]
+    learned, uniform = (float(cell) for cell in means[-5:-3])
+    assert learned < 0.5 * uniform
+    assert sum(line.startswith("| run") for line in lines) == 6
+    assert lines[-1].startswith("Of 15 pairs of centres of mass")
+
+
 def test_slide() -> None:
     """Grasp the pliers at the edge."""
     assert told("slide.py", "crimp").splitlines()[-1].startswith("Grasped")

@@ -240,7 +240,7 @@ def test_bad_headers_are_refused(tmp_path: Path) -> None:
             pw.PushLog.load(path)
     path.with_suffix(".json").unlink()
     path.with_suffix(".json").mkdir()
-    with pytest.raises(PushwiseError, match=r"cannot read .*log\.json \(Is a directory"):
+    with pytest.raises(PushwiseError, match=r"cannot read .*log\.json: it is a folder"):
         pw.PushLog.load(path)
     with pytest.raises(PushwiseError, match=r"cannot read .*none\.csv: there is no such file"):
         pw.PushLog.load(tmp_path / "none.csv")

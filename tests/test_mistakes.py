@@ -13,7 +13,7 @@ from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import grid_over, real_sets
 from pushwise.experiments.real.learning import nominal_finger
 from pushwise.identification.calibration import Calibration
-from pushwise.identification.mistakes import find_mistake
+from pushwise.identification.mistakes import find_mistake, finger_inside
 from random_logs import KINDS, random_log
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -158,6 +158,21 @@ def test_another_object_is_suspected() -> None:
     )
     why = find_mistake(other, records, finger)
     assert "pushes are impossible" in why and "is this the log of another object" in why
+
+
+def test_a_finger_inside_the_object_is_named(tmp_path: Path) -> None:
+    """Refuse a single push whose finger is too deep for any calibration, and warn in convert."""
+    grid, records, finger = log("box")
+    push = records[0].push
+    assert isinstance(push, pw.Push)
+    ahead = 0.02 * push.velocities[0] / np.hypot(*push.velocities[0])
+    deep = changed(records[0], finger=lambda at: at + ahead * (finger.radius + 0.014) / 0.02)
+    assert finger_inside(grid, [records[0]]) == ""
+    assert "up to 14 mm inside the object" in finger_inside(grid, [deep])
+    with pytest.raises(PushwiseError, match=r"1[34] mm inside the object while it pushes it: is"):
+        pw.identify(grid, [deep], finger=finger)
+    little = changed(records[0], finger=lambda at: at + 0.2 * ahead)
+    assert find_mistake(grid, [little], finger) == ""
 
 
 def test_the_command_stops_at_a_mistake(tmp_path: Path) -> None:

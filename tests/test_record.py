@@ -135,7 +135,7 @@ def test_a_shape_of_your_own_is_pushed(tmp_path: Path) -> None:
     trimesh.creation.box((0.12, 0.05, 0.02)).export(mesh)
     ideal = ("record", "--world", "ideal", "--pushes", 1)
     done = pushwise(*ideal, "--object", mesh, "-o", path)
-    assert (done.code, done.out, done.err) == (0, f"{path}: 1 push of the plate\n", "")
+    assert (done.code, done.out, done.err) == (0, f"{path}: 1 push of plate.stl\n", "")
     log = pw.PushLog.load(path)
     assert log.grid is not None and np.ptp(log.grid.outline[:, 0]) == pytest.approx(0.12, abs=1e-3)
     grid, model = tmp_path / "plate.json", tmp_path / "model.json"

@@ -179,6 +179,8 @@ def read_bytes(path: Path, largest: int) -> bytes:
             data = file.read(largest + 1) if whole else b""
     except FileNotFoundError:
         raise PushwiseError(f"cannot read {path}: there is no such file.") from None
+    except IsADirectoryError:
+        raise PushwiseError(f"cannot read {path}: it is a folder; give a file name.") from None
     except OSError as error:
         raise PushwiseError(f"cannot read {path} ({error.strerror}).") from None
     except MemoryError:

@@ -48,7 +48,7 @@ def main() -> None:
         except PushwiseError as error:
             _fail(str(error), 1)
         except typer.TyperException as error:
-            _fail(error.format_message() + _values(error), error.exit_code)
+            _fail(_plainly(error), error.exit_code)
         except Stopped as stopped:
             _fail(str(stopped), INTERRUPTED)
         except KeyboardInterrupt:
@@ -61,12 +61,12 @@ def main() -> None:
     sys.exit(code or 0)
 
 
-def _values(error: typer.TyperException) -> str:
-    """Return how many values an option takes, where it takes several and one of them is wrong."""
+def _plainly(error: typer.TyperException) -> str:
+    """Return what is wrong with an option, in words that do not need to know the library."""
     option = getattr(error, "param", None)
-    if option is None or option.nargs < 2:
-        return ""
-    return f"; {option.opts[0]} takes {option.nargs} values, {option.metavar}."
+    if option is not None and option.nargs > 1:
+        return f"{option.opts[0]} takes {option.nargs} numbers, {option.metavar}."
+    return error.format_message().replace("Value error, ", "")
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
@@ -17,7 +18,7 @@ from pushwise.cli.options import (
     output_option,
     takes_options,
 )
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, PushwiseWarning
 
 __all__ = ["ConvertCommand", "convert"]
 
@@ -30,7 +31,10 @@ class ConvertCommand:
 
     files: Annotated[
         list[Path],
-        typer.Argument(help="ROS bags, MIT push dataset files, or CSV files, all of one object."),
+        typer.Argument(
+            metavar="FILE...",
+            help="ROS bags, MIT push dataset files, or CSV files, all of one object.",
+        ),
     ]
     output: Annotated[
         Path | None, output_option("CSV log to write; a JSON header goes next to it.")
@@ -51,11 +55,16 @@ class ConvertCommand:
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="CSV: the file's name for a column, as in x=box_x; repeat for others."),
+        typer.Option(
+            metavar="NAME=NAME",
+            help="CSV: the file's name for a column, as in x=box_x; repeat for others.",
+        ),
     ] = None
     unit: Annotated[
         list[str] | None,
-        typer.Option(help="CSV: the unit of columns, as in x,y=mm; repeat for others."),
+        typer.Option(
+            metavar="NAMES=UNIT", help="CSV: the unit of columns, as in x,y=mm; repeat for others."
+        ),
     ] = None
     grid: Annotated[
         Path | None,
@@ -99,6 +108,7 @@ def convert(asked: ConvertCommand) -> None:
     from rich.console import Console
 
     from pushwise.checks import finite_array, finite_number, positive_number
+    from pushwise.identification.mistakes import finger_inside
     from pushwise.model_files import load_grid
     from pushwise.records.log import check_new, header_path
     from pushwise.records.recordings import BagTopics, CsvColumns, read_recordings
@@ -128,6 +138,8 @@ def convert(asked: ConvertCommand) -> None:
             recording for file in asked.files for recording in read_recordings(file, options)
         ]
         found = cut_pushes(recordings, grid=cells, offset=asked.offset, delay=asked.delay)
+    if cells is not None and (why := finger_inside(cells, [each.record for each in found.pushes])):
+        warnings.warn(f"{asked.grid}: {why}", PushwiseWarning, stacklevel=1)
     written = asked.output if found.pushes else None
     if written is not None:
         provenance = {"converted": [str(file) for file in asked.files], "findings": found.facts()}

@@ -181,8 +181,9 @@ class PlanningCommand(SweepCommand):
     part: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="PART",
             help="ideal, mujoco, obstacles, goals, control or around; repeat for several, "
-            "default all."
+            "default all.",
         ),
     ] = None
 

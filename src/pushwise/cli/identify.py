@@ -51,14 +51,16 @@ class IdentifyCommand:
         ),
     ]
     output: Annotated[Path, output_option("JSON file for the model.")]
-    method: Annotated[str, typer.Option(help=f"Method: {METHODS}.")] = "refine"
+    method: Annotated[str, typer.Option(help=f"Method, to compare with others: {METHODS}.")] = (
+        "refine"
+    )
     holdout: Annotated[
         float,
         typer.Option(help="Fraction of the pushes, the last ones, held out to test the model."),
     ] = 0.0
     budget: Annotated[
         float,
-        typer.Option(help="Simulations of all pushes that a search method may use."),
+        typer.Option(help="How often a method that searches may simulate all pushes."),
     ] = 50.0
     time_limit: Annotated[
         float, typer.Option(help="Seconds after which the best model so far is taken.")
@@ -72,7 +74,11 @@ class IdentifyCommand:
         float, typer.Option(help="First guess of the finger's friction.")
     ] = 0.3
     finger_height: Annotated[
-        float, typer.Option(help="Height of the contact above the table, in metres.")
+        float,
+        typer.Option(
+            help="Height of the contact above the table, in metres; estimated by default.",
+            show_default=False,
+        ),
     ] = 0.0
     friction_spread: Annotated[
         float | None,
@@ -140,10 +146,15 @@ def identify(asked: IdentifyCommand) -> None:
     Example: pushwise identify grid.json log.csv -o model.json --holdout 0.5 --plot maps.png
     """
     output, method = asked.output, asked.method
+    if folder := next((file for file in asked.files if file.is_dir()), None):
+        raise PushwiseError(f"cannot read {folder}: it is a folder; give a grid and logs.")
     # A model that is learned again may take the place of the one that gives the cells.
     logs = [file for file in asked.files if file.suffix != ".json"]
     headers = [log.with_suffix(".json") for log in logs]
     check_outputs(output, asked.plot, reads=[*logs, *headers], force=asked.force)
+    if output in headers:
+        of = logs[headers.index(output)]
+        raise PushwiseError(f"{output} would be taken for the header of {of}; choose another name.")
     if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")
     from pushwise.checks import counted

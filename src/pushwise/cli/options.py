@@ -10,16 +10,20 @@ import functools
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pushwise.errors import PushwiseError
+
+if TYPE_CHECKING:
+    from pushwise.planning.goals import Prefer
 
 __all__ = [
     "OBJECTS",
@@ -28,6 +32,8 @@ __all__ = [
     "ModelFile",
     "PlainCommand",
     "PlainGroup",
+    "PreferOption",
+    "RiskOption",
     "Seed",
     "Stopped",
     "WorldName",
@@ -37,6 +43,7 @@ __all__ = [
     "checksum",
     "flag",
     "output_option",
+    "preferred",
     "reports_compiling",
     "takes_options",
 ]
@@ -49,6 +56,8 @@ OBJECTS = (
 make it slow."""
 
 T = TypeVar("T")
+_TYPED = {"n_cells": "cells"}
+"""Options that have another name than the parameter they set."""
 
 
 class Stopped(Exception):
@@ -77,11 +86,23 @@ def takes_options(command: Callable[[T], None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        command(kind(**given))
+        try:
+            command(kind(**given))
+        except PushwiseError as error:
+            raise _as_typed(error, set(types)) from None
 
     called.__signature__ = inspect.Signature(declared)  # type: ignore[attr-defined]
     called.__annotations__ = {each.name: each.annotation for each in declared}
     return called
+
+
+def _as_typed(error: PushwiseError, names: set[str]) -> PushwiseError:
+    """Return an error that names an option as it is typed, if it begins with a parameter's name."""
+    found = re.match(r"(?:prior )?([a-z_]+)(?= must | chooses )", str(error))
+    name = "" if found is None else _TYPED.get(found[1], found[1])
+    if found is None or name not in names:
+        return error
+    return type(error)(f"--{name.replace('_', '-')}{str(error)[found.end() :]}")
 
 
 def reports_compiling(command: Callable[[T], None]) -> Callable[[T], None]:
@@ -138,6 +159,16 @@ Force = Annotated[bool, flag("--force", "Overwrite existing files.")]
 Json = Annotated[bool, flag("--json", "Print one JSON object.")]
 ModelFile = Annotated[Path, typer.Argument(help="JSON file of a model, as identify writes it.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
+PreferOption = Annotated[
+    str,
+    typer.Option(
+        metavar="safety|overhang",
+        help="Which goal to prefer: the safest, or the one with the most overhang.",
+    ),
+]
+RiskOption = Annotated[
+    float, typer.Option(help="Highest fall risk allowed at the goal and along the path.")
+]
 WorldOption = Annotated[
     WorldName, typer.Option(help="Simulator to push in: mujoco, ideal or bullet.")
 ]
@@ -177,6 +208,15 @@ def check_outputs(
             raise PushwiseError(
                 f"{plot} cannot be written: a picture's name must end in .{', .'.join(endings)}."
             )
+
+
+def preferred(words: str) -> Prefer:
+    """Return which goal is best, as an option says."""
+    if words == "safety":
+        return "safety"
+    if words == "overhang":
+        return "overhang"
+    raise PushwiseError(f"--prefer must be safety or overhang; got {words!r}.")
 
 
 def check_angle(option: str, pose: tuple[float, float, float] | None) -> None:

@@ -12,11 +12,14 @@ import typer
 from pushwise.cli.options import (
     Force,
     Json,
+    PreferOption,
+    RiskOption,
     Seed,
     check_angle,
     check_outputs,
     flag,
     output_option,
+    preferred,
     reports_compiling,
     takes_options,
 )
@@ -57,6 +60,8 @@ class PlanCommand:
     grasp_width: Annotated[
         float, typer.Option(help="Maximum width of the overhanging part, in metres.")
     ] = GRASP_WIDTH
+    prefer: PreferOption = "safety"
+    max_fall_probability: RiskOption = PlanOptions.max_fall_probability
     table: Annotated[
         str | None,
         typer.Option(
@@ -108,6 +113,7 @@ def plan(asked: PlanCommand) -> None:
         tolerance=asked.tolerance,
         time_limit=asked.time_limit,
         seed=asked.seed,
+        max_fall_probability=asked.max_fall_probability,
     )
     belief, start, top, blocks = planning_inputs(asked)
 
@@ -124,6 +130,7 @@ def plan(asked: PlanCommand) -> None:
             top,
             overhang=asked.overhang,
             grasp_width=asked.grasp_width,
+            prefer=preferred(asked.prefer),
             space=GoalSpace(obstacles=blocks, start=start),
             options=options,
         )
@@ -157,7 +164,7 @@ def plan(asked: PlanCommand) -> None:
         away = f"{1e3 * made.error:.1f} mm from it (tolerance {1e3 * asked.tolerance:g} mm)"
         typer.echo(f"{reached}; no push is needed: the object is {away}")
         return
-    typer.echo(made.table())
+    typer.echo(made.table(assumed=belief.assumed))
     typer.echo(
         f"{reached}; {counted(len(made.pushes), 'push', 'pushes')} planned, "
         f"ending {1e3 * made.error:.1f} mm from the goal "

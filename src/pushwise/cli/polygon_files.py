@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ def table_of(words: str) -> Table:
             width, depth = map(float, size.groups())
         except ValueError:
             raise PushwiseError(f"table must be WIDTHxDEPTH in metres; got {words!r}.") from None
+        if not (0.0 < width < math.inf and 0.0 < depth < math.inf):
+            raise PushwiseError(f"table must be wider and deeper than zero; got {words!r}.")
         return Table.rectangle(width, depth)
     if not Path(words).exists() and not words.lower().endswith(".json"):
         raise PushwiseError(

@@ -20,6 +20,7 @@ from pushwise.cli.options import (
     reports_compiling,
     takes_options,
 )
+from pushwise.errors import PushwiseError
 from pushwise.stopping import keeps
 
 __all__ = ["RecordCommand", "record"]
@@ -63,14 +64,16 @@ def record(asked: RecordCommand) -> None:
     from pushwise.sliding.record_pushes import record as record_pushes
     from pushwise.worlds.random_scene import WORLDS, hidden_object
 
+    if asked.pushes < 1:
+        raise PushwiseError(f"--pushes must be at least 1; got {asked.pushes}.")
     keeps(f"the pushes so far are in {asked.output}: run the same command again to continue.")
     rng = np.random.default_rng(non_negative_integer("seed", asked.seed))
     known = asked.thing in objects.all_names
     drawn = objects.load(asked.thing) if known else hidden_object(asked.thing, rng)
     place = getattr(worlds, WORLDS[asked.world])(drawn)
-    name = asked.thing if known else Path(asked.thing).stem
+    name = f"the {asked.thing}" if known else Path(asked.thing).name
     about = {"world": asked.world.value, "object": asked.thing, **checksum(asked.thing)}
-    with PushBar(f"Pushing the {name}", asked.pushes) as bar:
+    with PushBar(f"Pushing {name}", asked.pushes) as bar:
         log = record_pushes(
             place,
             asked.output,
@@ -84,4 +87,4 @@ def record(asked: RecordCommand) -> None:
         facts = {"log": str(asked.output), "world": asked.world.value, "object": asked.thing}
         typer.echo(dumps({**facts, "pushes": len(log), "samples": sum(len(r.t) for r in log)}))
     else:
-        typer.echo(f"{asked.output}: {counted(len(log), 'push', 'pushes')} of the {name}")
+        typer.echo(f"{asked.output}: {counted(len(log), 'push', 'pushes')} of {name}")

@@ -23,7 +23,10 @@ class RealCommand:
     output: Annotated[Path, output_option("Folder for rows and table.")]
     pushes: Annotated[
         list[int] | None,
-        typer.Option(help="Number of pushes to learn from, 0 for a fifth of a set; repeatable."),
+        typer.Option(
+            metavar="COUNT",
+            help="Number of pushes to learn from, 0 for a fifth of a set; repeatable.",
+        ),
     ] = None
     draws: Annotated[
         int, typer.Option(help="Choices of the pushes to learn from: the first ones, then random.")

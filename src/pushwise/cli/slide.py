@@ -14,11 +14,14 @@ import typer
 from pushwise.cli.options import (
     OBJECTS,
     Json,
+    PreferOption,
+    RiskOption,
     WorldName,
     WorldOption,
     checksum,
     flag,
     output_option,
+    preferred,
     reports_compiling,
     takes_options,
 )
@@ -93,20 +96,12 @@ class SlideCommand:
             help="Point of the object, in metres in the grid frame, that must be beyond the edge.",
         ),
     ] = None
-    prefer: Annotated[
-        str,
-        typer.Option(
-            metavar="safety|overhang",
-            help="Best goal: the safest, or the one with the most overhang that the risk allows.",
-        ),
-    ] = SlideOptions.prefer
+    prefer: PreferOption = SlideOptions.prefer
     friction_spread: Annotated[
         float | None,
         typer.Option(help="Relative variation of friction over the object, by default 0.36."),
     ] = None
-    max_fall_probability: Annotated[
-        float, typer.Option(help="Highest fall risk allowed at the goal and along the path.")
-    ] = PlanOptions.max_fall_probability
+    max_fall_probability: RiskOption = PlanOptions.max_fall_probability
     seed: Annotated[
         int, typer.Option(help="Random seed, for masses and friction, start pose and noise.")
     ] = PlanOptions.seed
@@ -117,15 +112,13 @@ class SlideCommand:
         """Return the options of the run among other objects, polygons (k, 2) [m] each."""
         from pushwise.cli.polygon_files import load_polygons
 
-        if self.prefer not in ("safety", "overhang"):
-            raise PushwiseError(f"--prefer must be safety or overhang; got {self.prefer!r}.")
         blocks = [] if self.obstacles is None else load_polygons(self.obstacles)
         return SlideOptions(
             explore=_number_of(self.explore),
             overhang=self.overhang,
             grasp_width=self.grasp_width,
             grasp_at=self.grasp_at,
-            prefer="overhang" if self.prefer == "overhang" else "safety",
+            prefer=preferred(self.prefer),
             obstacles=[*others, *blocks],
             plan=PlanOptions(seed=self.seed, max_fall_probability=self.max_fall_probability),
         )

@@ -143,7 +143,8 @@ def stopped_at(
     u = problem.unknowns_of(model)
     refined = linearize_with_best_drift(problem, u, stated_noise(problem.records))
     posterior = Posterior(problem.without(refined.left_out), refined)
-    return Identification(model, finger, posterior, (), f"{method}, stopped")
+    ended = Step(0, 0.0, fit_error(problem, u))
+    return Identification(model, finger, posterior, (ended,), f"{method}, stopped")
 
 
 def average(found: Sequence[Identification]) -> Identification:

@@ -24,7 +24,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["find_mistake"]
+__all__ = ["find_mistake", "finger_inside"]
 
 BAD_SHARE = 0.25  # of the pushes: as many as this are no accident if a usual mistake explains them
 FRAME_SHARE = 0.4  # of the pushes: likewise, if another frame explains them
@@ -33,6 +33,8 @@ WRONG_AFTER = 0.1  # of the pushes may be bad for another reason
 FRAME_PUSHES = 3  # bad ones: a frame has three numbers, which explain one or two by themselves
 GROSS = 0.02  # m; unless these are far off
 CLEAR = 2.5e-3  # m; mean violation of a log that is explained
+INSIDE = 0.008  # m; no calibration is off by so much more than a finger's radius
+TINY = 1e-6  # m; radius of a finger that is not known
 NEARLY = 1.5  # two frames are not equally good if one leaves so much larger gaps
 AS_GOOD = 1e-3  # m; two explanations whose mean violations differ by less are equally good
 
@@ -63,7 +65,27 @@ def find_mistake(grid: CellGrid, records: Sequence[PushRecord], finger: Finger) 
     certain = len(judged.bad) > 1 or judged.gross > 0
     if certain and judged.share() >= BAD_SHARE and (why := _explained(log, body, judged)):
         return why
+    if why := _too_deep(log, body):
+        return why
     return force_mistake(grid, [one for i, one in enumerate(log) if i not in judged.bad], body)
+
+
+def finger_inside(grid: CellGrid, records: Sequence[PushRecord]) -> str:
+    """Return a sentence about a finger whose centre is inside the object, whatever its radius."""
+    body = pushed_outline(grid, Finger(TINY))
+    return _too_deep(seen_of(records, body), body)
+
+
+def _too_deep(log: Sequence[Seen], body: PushedOutline) -> str:
+    """Return a sentence about pushes whose finger is usually inside the object; empty if not."""
+    depths = [one.usual_depth(body) for one in log]
+    usual = float(np.median(depths)) if depths else 0.0
+    if usual <= INSIDE:
+        return ""
+    return (
+        f"the centre of the finger is up to {1e3 * usual:.0f} mm inside the object while it pushes "
+        "it: is this the grid of this object, and in the frame whose pose is logged?"
+    )
 
 
 class _Judged:

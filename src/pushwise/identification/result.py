@@ -106,12 +106,14 @@ class Identification:
 
     def statements(self) -> list[str]:
         """Return what is known and what is not, as sentences."""
-        return statements(self.posterior, fitted=self._fitted)
+        return statements(self.posterior, fitted=self._fitted, error=self.history[-1].error)
 
     def summary(self) -> str:
         """Return a short report."""
-        count = len(self.posterior.problem.records)
+        count, used = len(self.posterior.problem.records), len(self.posterior.problem.used)
         pushes = counted(count, "push", "pushes")
+        if used < count:
+            pushes = f"{used} of {pushes}"
         lines = [
             f"learned {self.model.grid.n_cells} cells from {pushes} with the method "
             f"{self.method}: {self.simulations} simulations, {self.seconds:.2f} s",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from pushwise.geometry.metric import cell_distance
 from pushwise.identification.belief import centre_error
 from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.free_slide import is_free
@@ -28,18 +31,22 @@ ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction,
 # steel block that would coast by 5 to 10 mm got 0.4 instead of 0.73 kg, with one of 15 %.
 COASTS = 0.01  # m
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
+MISSES = 0.01  # m; a model that is farther off than this at the ends of its own pushes, and
+MISSES_SHARE = 0.1  # of how far they moved the object, does not explain them
+MISPLACED = 0.01  # m; larger errors of tip or markers are not those of a calibration
 
 
-def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
+def statements(posterior: Posterior, *, fitted: bool, error: float) -> list[str]:
     """Return what is known, what is not, and what looks wrong, as sentences.
 
     Args:
         posterior: What is known.
         fitted: Whether the model is where the pushes, forces included, fit best.
+        error: Mean distance between predicted and observed ends of the pushes [m].
 
     """
     return [
-        *_doubts(posterior),
+        *_doubts(posterior, error if fitted else 0.0),
         _centre(posterior),
         _total(posterior, fitted=fitted),
         _loads(posterior),
@@ -49,23 +56,56 @@ def statements(posterior: Posterior, *, fitted: bool) -> list[str]:
     ]
 
 
-def _doubts(posterior: Posterior) -> list[str]:
-    """Return why the log as a whole looks wrong, as sentences; usually it does not."""
+def _doubts(posterior: Posterior, error: float) -> list[str]:
+    """Return why the log as a whole looks wrong, as sentences; usually it does not.
+
+    Args:
+        posterior: What is known.
+        error: Mean distance between predicted and observed ends [m] where the pushes fit best.
+
+    """
     refined, problem = posterior.refined, posterior.problem
     used = [i for i in range(len(problem.records)) if i not in problem.flaws]
+    check = "check the grid, the frames of object and finger, and the sign and the unit of theta"
     misfits = [
         i for i in used if i in refined.left_out or contradicts(refined.weight[problem.owner == i])
     ]
     found = []
     if len(misfits) > 1 and 2 * len(misfits) >= len(used):
         found.append(
-            f"{len(misfits)} of {len(used)} pushes fit no model, so do not trust this one: check "
-            "the sign and the unit of theta, the frames of object and finger, and the grid."
+            f"{len(misfits)} of {len(used)} pushes fit no model, so do not trust this one: {check}."
         )
+    elif error > max(MISSES, MISSES_SHARE * _moved(posterior, used)):
+        found.append(
+            f"the model misses the ends of its own pushes by {1e3 * error:.0f} mm on average, so "
+            f"do not trust it: {check}."
+        )
+    if (off := _misplaced(posterior)) > MISPLACED:
+        found.append(
+            f"tip or markers would have to be off by {1e3 * off:.0f} mm, which is more than a "
+            f"calibration is, so do not trust this model: {check}."
+        )
+    if posterior.determined == 0:
+        found.append("the pushes determine nothing: what follows was believed before them.")
     angles = np.concatenate([problem.records[i].pose[:, 2] for i in used])
     if len(used) > 1 and np.ptp(angles) == 0.0:
         found.append("theta is the same in every sample: is it measured?")
     return found
+
+
+def _moved(posterior: Posterior, used: Sequence[int]) -> float:
+    """Return how far the cells were moved by some pushes, on average [m]."""
+    problem = posterior.problem
+    ends = (problem.records[i].pose[[0, -1]] for i in used)
+    return float(np.mean([cell_distance(problem.grid, first, last) for first, last in ends]))
+
+
+def _misplaced(posterior: Posterior) -> float:
+    """Return the larger of the estimated errors of tip and markers [m]."""
+    errors = setup_errors(posterior)
+    if errors is None:
+        return 0.0
+    return max(float(np.linalg.norm(errors[name][0][:2])) for name in ("tip", "frame"))
 
 
 def outliers(posterior: Posterior) -> dict[int, str]:
@@ -161,10 +201,9 @@ def _believed_of_friction(posterior: Posterior) -> str:
         return ", because nothing is believed of how friction varies; flick the object"
     verb = "assumed" if spread == Prior().friction_spread else "stated"
     even = centre_error(posterior.centre_covariance_of_even_friction).along
-    more = "more flicks" if any(posterior.problem.order.free) else "flicks"
     return (
         f", for friction that is {verb} to vary by {spread:.0%} over the object "
-        f"({1e3 * even:.1f} mm if it were known not to vary); {more} would show it"
+        f"({1e3 * even:.1f} mm if it were known not to vary); flicks would show it"
     )
 
 
@@ -215,7 +254,7 @@ def _total(posterior: Posterior, *, fitted: bool) -> str:
     if fitted and total_mass_determined(posterior):
         return f"total mass {total:.3f} kg, standard error {100 * after:.1f} %."
     if not any(steady.any() for steady in posterior.problem.steady):
-        return "total mass not determined: that requires measured forces."
+        return "total mass not determined: that requires forces measured during steady pushing."
     if not fitted:
         return "total mass not determined: this method does not fit forces."
     after = posterior.total_load_log_std

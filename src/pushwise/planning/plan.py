@@ -95,19 +95,26 @@ class Plan:
         fields.append(f'  "pushes": [{pushes}{chr(10) + "  " if lines else ""}]')
         return "{\n" + ",\n".join(fields) + "\n}"
 
-    def table(self) -> str:
-        """Return the pushes as a table to print."""
+    def table(self, *, assumed: bool = False) -> str:
+        """Return the pushes as a table to print.
+
+        Args:
+            assumed: Whether nothing was learned of the object, so that no one knows how far the
+                ends of pushes may be off.
+
+        """
         lines = [
-            "  start x, y [m]     end x, y [m]    path [m]  for [s]  then at x, y [m], theta [rad]"
-            "  uncertainty [mm, rad]"
+            "  start x, y [m]     end x, y [m]    path [m]  takes [s]  "
+            "then at x, y [m], theta [rad]  +/- of this push [mm, rad]"
         ]
         for push, pose, std in zip(self.pushes, self.poses[1:], self.pose_std, strict=True):
             start, end = push.start, push.end
+            off = f"{1e3 * np.hypot(std[0], std[1]):7.1f} {std[2]:7.3f}"
             lines.append(
                 f"  {start[0]:7.3f} {start[1]:7.3f}  {end[0]:7.3f} {end[1]:7.3f}   "
-                f"{push.length:7.3f}  {push.duration:7.2f}  "
+                f"{push.length:7.3f}  {push.duration:9.2f}  "
                 f"{pose[0]:7.3f} {pose[1]:7.3f} {pose[2]:7.3f}"
-                f"        {1e3 * np.hypot(std[0], std[1]):7.1f} {std[2]:7.3f}"
+                f"        {'unknown' if assumed else off}"
             )
         return "\n".join(lines)
 

@@ -193,7 +193,10 @@ def _read_header(path: Path) -> dict[str, Any]:
     document = read_json(file)
     if isinstance(document, dict) and document.get("format") == _VERSION_1:
         return document
-    return read_document(file, "log")
+    try:
+        return read_document(file, "log")
+    except PushwiseError as error:
+        raise PushwiseError(f"{file} is taken for the header of {path}, but {error}") from None
 
 
 def _is_header(file: Path) -> bool:

@@ -92,12 +92,18 @@ def _words(outcome: Outcome) -> dict[str, object]:
     return {
         "more": max(5, 2 * len(outcome.records)),
         "table": f"{width:.1f}x{depth:.1f}",
-        "less": 0.8 * outcome.options.overhang,
+        "less": min(0.8 * outcome.options.overhang, _longest(outcome)),
         "risk": 0.1 * outcome.options.plan.max_fall_probability,
         "more_risk": min(5.0 * outcome.options.plan.max_fall_probability, 0.5),
         "wider": 1.5 * outcome.options.grasp_width,
         "seed": outcome.options.plan.seed + 1,
     }
+
+
+def _longest(outcome: Outcome) -> float:
+    """Return the most overhang that is worth trying [m]: two fifths of the object's length."""
+    grid = outcome.grid
+    return np.inf if grid is None else 0.4 * float(np.ptp(grid.outline, axis=0).max())
 
 
 def _nearest(outcome: Outcome) -> str:

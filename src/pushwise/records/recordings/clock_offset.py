@@ -57,13 +57,17 @@ class ClockOffset:
         if self.delay == 0.0:
             return (
                 f"finger and object move together as stamped, within {_SAME:g} s (best with the "
-                f"object's stamps {self.best:+.2f} s late)"
+                f"object's stamps {_late(self.best)})"
             )
-        late = "late" if self.delay > 0.0 else "early"
         return (
-            f"the object's poses are stamped {abs(self.delay):.2f} s {late} compared with the "
-            "finger's, by how the two move together: corrected"
+            f"the object's poses are stamped {_late(self.delay)} compared with the finger's, by "
+            "how the two move together: corrected"
         )
+
+
+def _late(seconds: float) -> str:
+    """Return a delay in words; a negative one is early."""
+    return f"{abs(seconds):.2f} s {'late' if seconds >= 0.0 else 'early'}"
 
 
 def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
