@@ -131,7 +131,10 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
         ((model, "--goal", 0, 0, 90), "--goal takes its angle in radians; 90 looks like degrees"),
         ((model, "--edge", "--start", 0, 0, -30), "--start takes its angle in radians; -30 looks"),
         ((model, "--goal", 0, 0, 0, "--obstacles", model), "must hold a list of polygons"),
-        ((model, "--goal", 0, 0, 0, "--table", "1x-1"), "--table must be wider and deeper than zero"),
+        (
+            (model, "--goal", 0, 0, 0, "--table", "1x-1"),
+            "--table must be wider and deeper than zero",
+        ),
         ((model, "--goal", 0, 0, 0, "--table", "round.json"), "cannot read round.json"),
         ((model, "--goal", 0, 0, 0, "--table", "1"), "WIDTHxDEPTH in metres, such as 1.0x0.7, or"),
         ((model, "--edge", "--overhang", 1), "in no pose does the object, "),

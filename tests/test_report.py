@@ -314,6 +314,7 @@ def test_the_same_number_is_the_same_everywhere(outcome: Outcome, source: RunSou
     assert f"standard error {error}\n" in terminal
     assert f"fall risk {fall}" in terminal
     assert f"Fall risk at the goal {fall}" in page.replace("\u00a0", " ")
+    assert "on the way" in page
     for phase, seconds in told["seconds"].items():
         assert re.search(rf"^{phase} +{seconds:.1f} s", terminal, re.MULTILINE)
         assert f" {seconds:.1f} s " in page

@@ -120,7 +120,7 @@ def _facts(outcome: Outcome, truth: ObjectModel | None) -> list[_Fact]:
         which = "first goal" if outcome.other_goal else "goal"
         fall = outcome.fall_probability
         risk = "unknown" if fall is None else _unbroken(probability(fall))
-        why = "nothing was learned" if fall is None else ""
+        why = "nothing was learned" if fall is None else _risk_on_the_way(outcome)
         facts.append(_Fact(f"Fall risk at the {which}", risk, why))
     if outcome.followed is not None:
         planned = f"{len(outcome.plan.pushes)} planned" if outcome.plan is not None else ""
@@ -132,6 +132,15 @@ def _facts(outcome: Outcome, truth: ObjectModel | None) -> list[_Fact]:
     if outcome.grasp is not None:
         facts.append(_Fact("Lifted by", f"{1e3 * outcome.grasp.raised:.0f} mm"))
     return [*facts, _Fact("Total time", total_time(outcome), NOT_COUNTED)]
+
+
+def _risk_on_the_way(outcome: Outcome) -> str:
+    """Say how large the fall risk was where the object was seen on its way; empty if nowhere."""
+    if outcome.belief is None or outcome.followed is None or not outcome.followed.records:
+        return ""
+    poses = np.concatenate([record.pose for record in outcome.followed.records])
+    balance = Balance(outcome.belief, outcome.table, seed=outcome.options.plan.seed)
+    return f"on the way {_unbroken(probability(float(balance.fall_probabilities(poses).max())))}"
 
 
 def _definitions(outcome: Outcome, truth: ObjectModel | None) -> Markup:
