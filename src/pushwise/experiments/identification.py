@@ -43,7 +43,7 @@ LOW = Finger(height=1e-6)  # not zero, which is a height that is not stated
 AFTER = (1, 2, 5, 10, 20, 30, 40, 50)  # simulations
 # Ours, and all that search, as the paper's do.
 METHODS = ("refine", *(method.name for method in registry.METHODS.values() if method.needs_budget))
-AUTOGRAD_MODELS = 3  # ground truths per object, with one split: it is slow
+AUTOGRAD_MODELS = {"even": 3, "uneven": 1}  # ground truths per object, with one split: it is slow
 
 
 def run(
@@ -98,8 +98,9 @@ def settings_of(*, models: int, splits: int, draws: int) -> list[Row]:
     ]
     if find_spec("torch") is not None:
         settings += [
-            _setting("compare", name, model, 0, "autograd")
-            for model in range(min(models, AUTOGRAD_MODELS))
+            _setting("compare", name, model, 0, "autograd", friction)
+            for friction, most in AUTOGRAD_MODELS.items()
+            for model in range(min(models, most))
             for name in objects.names
         ]
     return settings

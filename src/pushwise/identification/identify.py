@@ -122,7 +122,7 @@ def identify(
             f"identification ended at its time limit of {search.time_limit:g} s, with the best "
             "model so far; a longer limit may give a better one.",
             PushwiseWarning,
-            stacklevel=2,
+            stacklevel=3,  # what calls identify, beyond its decorator
         )
     found = problem.model(refined.u)
     history.end(found, fit_error(problem, refined.u))  # not counted: the search is over
@@ -200,7 +200,7 @@ def _usable(problem: Problem, method: Method) -> Problem:
         raise PushwiseError(f"no push can be used; the first: {first}" if many else first)
     check_moved(problem.grid, [r for i, r in enumerate(records) if i not in flaws])
     for why in flaws.values():
-        warnings.warn(f"left out: {why}", PushwiseWarning, stacklevel=3)
+        warnings.warn(f"left out: {why}", PushwiseWarning, stacklevel=4)
     return replace(problem, flaws=flaws)
 
 
