@@ -193,7 +193,7 @@ def test_commands_refuse_nothing_to_do(name: str, tmp_path: Path) -> None:
     """Say what is wrong with a count of zero."""
     result = CliRunner().invoke(experiment, [name, "-o", str(tmp_path / "out"), "--models", "0"])
     assert isinstance(result.exception, PushwiseError)
-    assert str(result.exception) == "models must be at least 1; got 0."
+    assert str(result.exception) == "--models must be at least 1; got 0."
     assert not (tmp_path / "out").exists()
 
 
