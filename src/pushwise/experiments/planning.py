@@ -25,6 +25,7 @@ from pushwise import objects
 from pushwise.errors import PushwiseError
 from pushwise.experiments.control import (
     CONTROL_TOLERANCE,
+    SEEDS,
     TURNED,
     controlled,
     finger_seconds,
@@ -111,8 +112,7 @@ def rows_of(setting: Row) -> list[Row]:
     """Run one goal of one part."""
     part, name = str(setting["part"]), str(setting["object"])
     model, goal = setting["model"], setting["goal"]
-    assert isinstance(model, int)
-    assert isinstance(goal, int)
+    assert isinstance(model, int) and isinstance(goal, int)
     _warm_up()
     rng = np.random.default_rng([*_seed(part, name, model), goal])
     return list(PARTS[part](_thing(part, name, model), setting, rng))
@@ -239,8 +239,6 @@ def _goals(thing: Thing, setting: Row, rng: np.random.Generator) -> Iterator[Row
     yield _let_go("identified, unsure", thing, pose, probability, None, process_time() - begin)
 
 
-# Parts whose earlier seeds were looked at while the controller was improved.
-_LOOKED_AT = {"control": (1,), "around": (1,)}
 PARTS: dict[str, Callable[[Thing, Row, np.random.Generator], Iterator[Row]]] = {
     "ideal": _ideal,
     "mujoco": _mujoco,
@@ -253,7 +251,7 @@ PARTS: dict[str, Callable[[Thing, Row, np.random.Generator], Iterator[Row]]] = {
 
 def _seed(part: str, name: str, model: int) -> list[int]:
     """Return the seed of an object of a part."""
-    return [list(PARTS).index(part), objects.names.index(name), model, *_LOOKED_AT.get(part, ())]
+    return [list(PARTS).index(part), objects.names.index(name), model, *SEEDS.get(part, ())]
 
 
 def _thing(part: str, name: str, model: int) -> Thing:
