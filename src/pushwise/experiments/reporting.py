@@ -45,7 +45,9 @@ def markdown(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 def with_spread(rows: Iterable[Row], name: str) -> str:
     """Return mean and standard deviation of a column as text; "-" if it is empty."""
     values = numbers(rows, name)
-    return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) else "-"
+    if len(values) < 2:  # one value does not show how much others would differ
+        return f"{values[0]:.1f}" if len(values) else "-"
+    return f"{values.mean():.1f} ± {values.std():.1f}"
 
 
 def mean_text(rows: Iterable[Row], name: str) -> str:
