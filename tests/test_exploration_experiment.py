@@ -14,16 +14,15 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     """Count pushes per object, and average the objects' shares."""
     settings = settings_of(trials=2)
     assert len(settings) == 2 * len(pw.objects.names) * len(CHOICES)
-    pushes = {"active": 4, "random": 8, "random slow": 10}
+    pushes = {"active": 4, "random": 8}
     done = {"overhang_mm": 90.0, "fell": False, "verdict": None}
     rows = [{**s, **done, "pushes": pushes[str(s["choice"])]} for s in settings]
     rows[0] |= {"pushes": MOST, "verdict": "no goal."}  # of two active boxes
     rows[1] |= {"pushes": 8, "verdict": "no safe push."}
     table = report(rows, tmp_path)
-    assert "| box | 2 | 8.0 | 8.0 | 10.0 | 100% | 80% | 1 | 0 | 0 | 0 |" in table
-    assert "| hammer | 2 | 4.0 | 8.0 | 10.0 | 50% | 40% | 0 | 0 | 0 | 0 |" in table
-    shares = f"{(1.0 + 8 * 0.5) / 9:.0%} | {(0.8 + 8 * 0.4) / 9:.0%}"
-    assert f"| all | 18 | 4.4 | 8.0 | 10.0 | {shares} | 1 | 0 | 0 | 0 |" in table
+    assert "| box | 2 | 8.0 | 8.0 | 100% | 1 | 0 | 0 |" in table
+    assert "| hammer | 2 | 4.0 | 8.0 | 50% | 0 | 0 | 0 |" in table
+    assert f"| all | 18 | 4.4 | 8.0 | {(1.0 + 8 * 0.5) / 9:.0%} | 1 | 0 | 0 |" in table
     assert "\n- box, random, trial 0: no safe push." in table
     assert "no goal." not in table  # it is among those that used all pushes
     assert (tmp_path / "table.md").read_text() == table + "\n"

@@ -2,8 +2,8 @@
 
 An object with uneven friction is explored in MuJoCo until there is a goal at which it extends 95 %
 as far over the edge as its true masses allow, with a fall probability of at most 1 %. After two
-random pushes, each further one is chosen among the same six slow pushes and six flicks for what it
-would do to that probability, or at random; or it is a random slow push, as all are in the paper.
+random pushes, each further one is chosen among six slow pushes and six flicks for what it would do
+to that probability; or all are random slow pushes, as in the paper.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pushwise.worlds.random_scene import random_world
 
 __all__ = ["CHOICES", "report", "rows_of", "run", "settings_of"]
 
-CHOICES = ("active", "random", "random slow")
+CHOICES = ("active", "random")
 """Ways to choose the next push."""
 _TABLE = Table()
 _SEED = 2100  # of the first trial
@@ -96,15 +96,14 @@ def rows_of(setting: Row) -> list[Row]:
 
 
 def _ranking(choice: str, seed: int) -> RankPushes:
-    """Return how pushes are ranked: by what they reveal, or at random."""
+    """Return how pushes are ranked: by what they reveal, or slow ones at random."""
     if choice == "active":
         return next_push
     rng = np.random.default_rng([seed, 13])
 
     def shuffled(belief: Belief, pushes: Sequence[Push], *args: Any, **named: Any) -> Any:
-        if choice == "random slow":
-            pushes = [push for push in pushes if not is_flick(push)]
-        possible = next_push(belief, pushes, *args, **named)
+        slow = [push for push in pushes if not is_flick(push)]
+        possible = next_push(belief, slow, *args, **named)
         return [possible[i] for i in rng.permutation(len(possible))]
 
     return shuffled
@@ -152,8 +151,7 @@ def report(rows: list[Row], folder: Path) -> str:
             "Pushes, two random ones included, until an object with uneven friction may go "
             f"{_SHARE:.0%} as far over the edge as its true masses allow, with a fall probability "
             "of at most 1 %, in MuJoCo: chosen among slow pushes and flicks by what they would do "
-            "to that probability, at random among the same, or random slow pushes only, as in the "
-            "paper. "
+            "to that probability, or random slow pushes, as in the paper. "
             f"Trials end after {MOST} pushes at the latest. The last line has the mean of the "
             "objects' shares.",
             markdown(columns, lines),
