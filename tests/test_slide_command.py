@@ -63,6 +63,15 @@ def test_what_was_assumed_is_marked_as_such(
         assert quantities(viewed.belief)["mass"].unit == "% of the whole"
 
 
+def test_a_run_that_ended_is_shown_again(done: tuple[Path, Ran]) -> None:
+    """Give the same answer, and say that nothing was done."""
+    folder, ran = done
+    again = slide(*COASTER, "--json", cwd=folder)
+    assert "the run in slide-coaster ended before; --force starts over." in again.err
+    assert "ended before" not in ran.err
+    assert (again.code, again.out) == (ran.code, ran.out)
+
+
 @pytest.mark.slow
 def test_another_run_is_overwritten_only_when_forced(
     done: tuple[Path, Ran],

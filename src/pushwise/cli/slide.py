@@ -163,6 +163,7 @@ def slide(asked: SlideCommand) -> None:
     options = asked.options(() if others is None else others.obstacles)
     if Path(what).exists():
         typer.echo(_REHEARSAL.format(what=what, world=world), err=True)
+    ended = (folder / "outcome.json").exists() and not asked.force
     with Sliding() as line:
         try:
             outcome = run(
@@ -178,6 +179,8 @@ def slide(asked: SlideCommand) -> None:
                 f"{str(error).rstrip('.')}; what was finished is kept: run the same command again "
                 "to resume."
             ) from None
+        if ended:
+            typer.echo(f"the run in {folder} ended before; --force starts over.", err=True)
         line.say("writing the report")
         _write_rest(outcome, folder, Path(what).stem, place.truth)
     moved = [] if others is None else others.bystanders_moved().tolist()
