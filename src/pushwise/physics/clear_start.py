@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pushwise.geometry.compiled import feature_normal, nearest_feature
+from pushwise.geometry.se2 import SE2, rotate, unrotate
 from pushwise.typing import Array
 
-__all__ = ["ClearStart", "FingerGap"]
+__all__ = ["ClearStart", "FingerGap", "gap_at"]
 
 
 class FingerGap(NamedTuple):
@@ -17,6 +19,19 @@ class FingerGap(NamedTuple):
     gap: float  # [m]; negative inside
     normal: tuple[float, float]  # outward normal of the outline, table axes
     curvature: float  # of the outline's normal [1/m]
+
+
+def gap_at(outline: tuple[Array, Array], at: SE2, x: float, y: float, radius: float) -> FingerGap:
+    """Return how a finger at a point of the table [m] meets an object at a pose.
+
+    The outline is its corners' x and y [m], grid frame, shape (k,) each.
+    """
+    q = unrotate(at, x - at.x, y - at.y)
+    feature, distance = nearest_feature(*q, *outline)
+    _, nx, ny, curvature = feature_normal(feature, *q, *outline)
+    # From inside, a corner is seen against its normal.
+    side = -1.0 if feature % 2 == 1 and distance < 0.0 else 1.0
+    return FingerGap(distance - radius, rotate(at, side * nx, side * ny), side * curvature)
 
 
 class ClearStart(NamedTuple):

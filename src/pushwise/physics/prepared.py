@@ -16,9 +16,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pushwise.errors import SimulationError
-from pushwise.geometry.compiled import feature_normal, nearest_feature
-from pushwise.geometry.se2 import SE2, rotate, se2, unrotate
-from pushwise.physics.clear_start import ClearStart, FingerGap
+from pushwise.geometry.se2 import SE2, se2
+from pushwise.physics.clear_start import ClearStart, FingerGap, gap_at
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.kernel_inputs import (
     action_of,
@@ -317,11 +316,7 @@ class PreparedObject:
 
     def finger_gap(self, at: SE2, x: float, y: float, radius: float) -> FingerGap:
         """Return how a finger at a point of the table meets the object at a pose."""
-        outline = self.body.ox, self.body.oy
-        q = unrotate(at, x - at.x, y - at.y)
-        feature, distance = nearest_feature(*q, *outline)
-        _, nx, ny, curvature = feature_normal(feature, *q, *outline)
-        return FingerGap(distance - radius, rotate(at, nx, ny), curvature)
+        return gap_at((self.body.ox, self.body.oy), at, x, y, radius)
 
 
 def action_from(model: ObjectModel, push: Push | ForcePush, finger: Finger, begin: float) -> Action:
