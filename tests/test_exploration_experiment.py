@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 import pushwise as pw
-from pushwise.experiments.exploration import CHOICES, report, rows_of, settings_of
+from pushwise.experiments.exploration import CHOICES, MOST, report, rows_of, settings_of
 from pushwise.experiments.rows import plain
-from pushwise.sliding.explore_safely import MOST
 
 
 def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
@@ -20,9 +19,9 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     rows[0] |= {"pushes": MOST, "verdict": "no goal."}  # of two active boxes
     rows[1] |= {"pushes": 8, "verdict": "no safe push."}
     table = report(rows, tmp_path)
-    assert "| box | 2 | 8.0 | 8.0 | 100% | 1 | 0 | 0 |" in table
+    assert "| box | 2 | 14.0 | 8.0 | 175% | 1 | 0 | 0 |" in table
     assert "| hammer | 2 | 4.0 | 8.0 | 50% | 0 | 0 | 0 |" in table
-    assert f"| all | 18 | 4.4 | 8.0 | {(1.0 + 8 * 0.5) / 9:.0%} | 1 | 0 | 0 |" in table
+    assert f"| all | 18 | 5.1 | 8.0 | {(1.75 + 8 * 0.5) / 9:.0%} | 1 | 0 | 0 |" in table
     assert "\n- box, random, trial 0: no safe push." in table
     assert "no goal." not in table  # it is among those that used all pushes
     assert (tmp_path / "table.md").read_text() == table + "\n"

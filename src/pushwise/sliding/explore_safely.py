@@ -10,7 +10,7 @@ far as if its most probable model were certain.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,20 +32,27 @@ from pushwise.sliding.options import SlideOptions
 from pushwise.typing import Array
 from pushwise.worlds.world import World
 
-__all__ = ["MOST", "RankPushes", "explore_until_safe"]
+__all__ = ["ExploringPolicy", "RankPushes", "explore_until_safe"]
 
 
 RankPushes = Callable[..., Sequence[RankedPush]]
 """Orders pushes, with the arguments of `next_push`."""
-MOST = 12
-"""Pushes after which exploration ends."""
-
 _FIRST = 2  # random pushes before the first choice
 _CANDIDATES = 6  # slow pushes to choose from, and as many flicks
 _MODELS = 32  # of what is believed, for which a flick must be safe
 _POSES = 60  # of the goals that the risk is computed at, the safest ones
 _SAMPLES = 1024  # centres of mass
 _NEARLY = 0.9  # of the overhang that a certain model would allow
+
+
+@dataclass(frozen=True)
+class ExploringPolicy:
+    """How pushes are chosen, and how many are made."""
+
+    rank: RankPushes = next_push
+    """Orders the pushes that are possible, the best one first."""
+    most: int = 12
+    """Pushes after which exploration ends."""
 
 
 def explore_until_safe(
@@ -55,7 +62,7 @@ def explore_until_safe(
     goal_of: Callable[[Belief, Array], Goal],
     *,
     options: SlideOptions,
-    rank: RankPushes = next_push,
+    policy: ExploringPolicy = ExploringPolicy(),
     made: Sequence[PushRecord] = (),
     progress: OnProgress | None = None,
 ) -> tuple[PushRecord, ...]:
@@ -70,7 +77,7 @@ def explore_until_safe(
         goal_of: Chooses a goal for what is believed and a pose (3,); raises `PushwiseError` if
             there is none.
         options: Overhang, allowed risk and seed.
-        rank: Orders the pushes that are possible, the best one first.
+        policy: How pushes are chosen, and how many are made.
         made: Pushes made before.
         progress: Called after each push, with its record as the result.
 
@@ -88,7 +95,7 @@ def explore_until_safe(
 
     def report(news: Progress) -> None:
         if progress is not None:
-            progress(replace(news, total=MOST))
+            progress(replace(news, total=policy.most))
 
     start = explore(
         world, scene, pose, pushes=_FIRST, seed=seed, made=made[:_FIRST], progress=report
@@ -100,17 +107,17 @@ def explore_until_safe(
         try:
             goal = goal_of(belief, now)
         except PushwiseError as error:
-            if len(records) >= MOST:
+            if len(records) >= policy.most:
                 raise PushwiseError(
                     f"after {len(records)} pushes, {error} Other ways: less overhang, a larger "
                     "table, or measured forces and poses at 60 Hz."
                 ) from None
         else:
-            enough = options.prefer == "safety" or len(records) >= MOST
+            enough = options.prefer == "safety" or len(records) >= policy.most
             if enough or goal.overhang >= _NEARLY * goal_of(_certain(belief), now).overhang:
                 return tuple(records)
         rng = np.random.default_rng([seed, len(records)])
-        record = _pushed(world, _ranked(belief, scene, records, goals, options, rank, rng))
+        record = _pushed(world, _ranked(belief, scene, records, goals, options, policy.rank, rng))
         if record.fell:
             raise SimulationError(
                 f"the object fell off the table during exploration, by push {len(records)}."
