@@ -168,8 +168,8 @@ def test_a_finger_inside_the_object_is_named(tmp_path: Path) -> None:
     ahead = 0.02 * push.velocities[0] / np.hypot(*push.velocities[0])
     deep = changed(records[0], finger=lambda at: at + ahead * (finger.radius + 0.014) / 0.02)
     assert finger_inside(grid, [records[0]]) == ""
-    assert "up to 14 mm inside the object" in finger_inside(grid, [deep])
-    with pytest.raises(PushwiseError, match=r"1[34] mm inside the object while it pushes it: is"):
+    assert "the centre of the finger is 14 mm inside the object; ch" in finger_inside(grid, [deep])
+    with pytest.raises(PushwiseError, match=r"1[34] mm inside the object; check the finger's"):
         pw.identify(grid, [deep], finger=finger)
     little = changed(records[0], finger=lambda at: at + 0.2 * ahead)
     assert find_mistake(grid, [little], finger) == ""

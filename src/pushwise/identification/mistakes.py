@@ -79,12 +79,14 @@ def finger_inside(grid: CellGrid, records: Sequence[PushRecord]) -> str:
 def _too_deep(log: Sequence[Seen], body: PushedOutline) -> str:
     """Return a sentence about pushes whose finger is usually inside the object; empty if not."""
     depths = [one.usual_depth(body) for one in log]
-    usual = float(np.median(depths)) if depths else 0.0
-    if usual <= INSIDE:
+    if not depths or np.median(depths) <= INSIDE:
         return ""
+    worst = int(np.argmax(depths))
+    many = "" if len(log) == 1 else ", and that of most pushes is inside"
     return (
-        f"the centre of the finger is up to {1e3 * usual:.0f} mm inside the object while it pushes "
-        "it: is this the grid of this object, and in the frame whose pose is logged?"
+        f"in {log[worst].name} the centre of the finger is {1e3 * depths[worst]:.0f} mm inside the "
+        f"object{many}; check the finger's radius, the frame of the poses and whether the grid is "
+        "of this object."
     )
 
 

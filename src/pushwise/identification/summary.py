@@ -31,7 +31,7 @@ ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction,
 # steel block that would coast by 5 to 10 mm got 0.4 instead of 0.73 kg, with one of 15 %.
 COASTS = 0.01  # m
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
-MISSES = 0.01  # m; a model that is farther off than this at the ends of its own pushes, and
+MISSES = 0.01  # m; a model that is farther off than this at the ends of its own slow pushes, and
 MISSES_SHARE = 0.1  # of how far they moved the object, does not explain them
 MISPLACED = 0.01  # m; larger errors of tip or markers are not those of a calibration
 
@@ -75,7 +75,9 @@ def _doubts(posterior: Posterior, error: float) -> list[str]:
         found.append(
             f"{len(misfits)} of {len(used)} pushes fit no model, so do not trust this one: {check}."
         )
-    elif error > max(MISSES, MISSES_SHARE * _moved(posterior, used)):
+    elif _coasting(posterior) <= COASTS and error > max(
+        MISSES, MISSES_SHARE * _moved(posterior, used)
+    ):
         found.append(
             f"the model misses the ends of its own pushes by {1e3 * error:.0f} mm on average, so "
             f"do not trust it: {check}."
