@@ -21,7 +21,7 @@ from pushwise.identification.methods.task import (
     Task,
     fit_error,
 )
-from pushwise.identification.mistakes import find_mistake
+from pushwise.identification.mistakes import CHECK, find_mistake
 from pushwise.identification.noise import StatedNoise, stated_noise
 from pushwise.identification.objective import Refined, linearize_with_best_drift
 from pushwise.identification.posterior import Posterior
@@ -42,7 +42,6 @@ from pushwise.threads import one_thread
 __all__ = ["average", "identify", "stopped_at"]
 
 SPOTS = 3.0  # spread of the load of an object that rests on spots, by which cells differ 20-fold
-_CHECK = "check the finger's radius, the frame of the poses and whether the grid is of this object"
 
 
 @one_thread()
@@ -195,7 +194,7 @@ def _usable(problem: Problem, method: Method) -> Problem:
         first = flaws[0]
         if not flaw_of(problem.grid, records[0], problem.finger, records[0].called(0)):
             # It cannot be simulated from where it starts.
-            first = f"{first.rstrip('.')}; {_CHECK}."
+            first = f"{first.rstrip('.')}; {CHECK}."
         many = len(records) > 1
         raise PushwiseError(f"no push can be used; the first: {first}" if many else first)
     check_moved(problem.grid, [r for i, r in enumerate(records) if i not in flaws])

@@ -24,8 +24,10 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["find_mistake", "finger_inside"]
+__all__ = ["CHECK", "find_mistake", "finger_inside"]
 
+CHECK = "check the finger's radius, the frame of the poses and whether the grid is of this object"
+"""What to try where the finger is inside the object."""
 BAD_SHARE = 0.25  # of the pushes: as many as this are no accident if a usual mistake explains them
 FRAME_SHARE = 0.4  # of the pushes: likewise, if another frame explains them
 HOPELESS_SHARE = 0.5  # of the pushes must be far off if nothing explains them
@@ -85,8 +87,7 @@ def _too_deep(log: Sequence[Seen], body: PushedOutline) -> str:
     many = "" if len(log) == 1 else ", and that of most pushes is inside"
     return (
         f"in {log[worst].name} the centre of the finger is {1e3 * depths[worst]:.0f} mm inside the "
-        f"object{many}; check the finger's radius, the frame of the poses and whether the grid is "
-        "of this object."
+        f"object{many}; {CHECK}."
     )
 
 
