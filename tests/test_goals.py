@@ -134,14 +134,19 @@ def test_no_goal_is_explained() -> None:
 
 def test_as_far_over_the_edge_as_the_risk_allows() -> None:
     """Go as far as the centre of mass allows if it is known, and less far the less it is known."""
-    far = pw.choose_goal(KNOWN, TABLE, prefer="overhang")
-    safe = pw.choose_goal(KNOWN, TABLE)
+    exactly = pw.PlanOptions(placement_std=0.0)
+    far = pw.choose_goal(KNOWN, TABLE, prefer="overhang", options=exactly)
+    safe = pw.choose_goal(KNOWN, TABLE, options=exactly)
     assert far.overhang > 2.0 * safe.overhang
     assert 0.0 <= far.margin < 0.006 and far.fall_probability == 0.0
     unsure = replace(KNOWN, centre_covariance=0.01**2 * np.eye(2))
-    less = pw.choose_goal(unsure, TABLE, prefer="overhang")
+    less = pw.choose_goal(unsure, TABLE, prefer="overhang", options=exactly)
     assert less.fall_probability <= 0.01
     assert less.overhang == pytest.approx(far.overhang - 0.0257, abs=0.008)
+    # Nobody places an object to the millimetre: a known one keeps its distance, too.
+    placed_badly = pw.PlanOptions(placement_std=0.01)
+    short = pw.choose_goal(KNOWN, TABLE, prefer="overhang", options=placed_badly)
+    assert short.overhang == pytest.approx(far.overhang - 0.0233, abs=0.008)
     with pytest.raises(PushwiseError, match=r'prefer must be "safety" or "overhang"; got .speed.'):
         pw.choose_goal(KNOWN, TABLE, prefer="speed")  # type: ignore[arg-type]
 

@@ -62,6 +62,23 @@ def test_the_probability_of_falling_is_gauss_s() -> None:
     assert balance.fall_probabilities(poses, certainty=1e9)[0] == 0.0
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_an_object_that_is_not_quite_where_it_should_be_may_fall(known: bool) -> None:
+    """Add the variance of its place to that of its centre of mass, whatever is known of that."""
+    spread = 0.0 if known else 0.004
+    learned = pw.Belief(BAR, pw.Finger(), 0.004**2 * np.eye(2), None, np.zeros(3))
+    both = float(np.hypot(0.003, spread))
+    drawn = [
+        Balance(KNOWN if known else learned, TABLE, placement_std=0.003, seed=seed).centres
+        for seed in range(20)
+    ]
+    assert np.cov(np.concatenate(drawn).T) == pytest.approx(both**2 * np.eye(2), abs=1e-6)
+    at = np.array([[0.5 - 1.2816 * both, 0.0, 0.0]])
+    balance = Balance(KNOWN if known else learned, TABLE, placement_std=0.003)
+    assert balance.fall_probabilities(at)[0] == pytest.approx(0.1, abs=0.02)
+    assert balance.margins(at)[0] == pytest.approx(1.2816 * both)
+
+
 def test_the_tipping_load_is_the_lever_s() -> None:
     """Balance weight times arm on both sides of the edge."""
     balance = Balance(KNOWN, TABLE)

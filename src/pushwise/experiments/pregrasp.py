@@ -34,7 +34,6 @@ from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal
 from pushwise.planning.overhang import overhangs
 from pushwise.planning.stability import Balance
-from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome
 from pushwise.sliding.slide import slide
@@ -66,7 +65,7 @@ _TIMED = ("explore", "identify", "plan", "follow", "grasp")  # phases
 def sampled(belief: Belief, table: Table, options: SlideOptions, pose: Array) -> Goal:
     """Return the first of random poses at the edges where the object should not fall."""
     rng = np.random.default_rng([options.plan.seed, 5])
-    balance = Balance(belief, table, seed=options.plan.seed)
+    balance = Balance.planned(belief, table, options.plan)
     outline, corners = balance.model.grid.outline, table.polygon
     for _ in range(_SAMPLES):
         edge = int(rng.integers(len(corners)))
@@ -146,7 +145,7 @@ def _row(done: Outcome, world: SimulatedWorld) -> Row:
         margin = 1e3 * float(Balance(Belief.certain(truth), done.table).margins(there[None])[0])
     return {
         "success": done.success,
-        "end": _end(done),
+        "end": _end(done, world),
         "verdict": done.verdict,
         "centre_off_mm": off,
         "centre_std_mm": std,
@@ -174,16 +173,18 @@ def _expected_falls(done: Outcome) -> float | None:
     fallen = sum(record.fell for record in records) * plan.max_fall_probability
     if not ends:
         return fallen
-    balance = Balance(done.belief, done.table, seed=plan.seed)
+    balance = Balance.planned(done.belief, done.table, plan)
     return fallen + float(balance.fall_probabilities(np.array(ends)).sum())
 
 
-def _end(done: Outcome) -> str:
+def _end(done: Outcome, world: SimulatedWorld) -> str:
     """Return how a trial ended in one or two words."""
     if done.success:
         return "grasped"
+    if world.fell:
+        return "fell"
     if done.goal is None:
         return "not moved"
     if done.followed is not None and not done.followed.reached:
-        return "fell" if done.followed.end is End.FELL else "not reached"
+        return "not reached"
     return "not held"

@@ -9,6 +9,7 @@ there follows from statics.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,6 @@ from pushwise.physics.model import Table
 from pushwise.planning.goals import Goal, choose_goal
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.stability import Balance
-from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.slide import slide
 from pushwise.worlds.random_scene import random_world
@@ -34,7 +34,7 @@ from pushwise.worlds.random_scene import random_world
 __all__ = ["report", "rows_of", "run", "settings_of"]
 
 _TABLE = Table()
-_SEED = 2300  # of the first trial
+_SEED = 3000  # of the first trial
 _MODELS = ("identified", "uniform", "true")
 
 
@@ -60,14 +60,13 @@ def rows_of(setting: Row) -> list[Row]:
     goals = {
         "identified": done.goal,
         "uniform": _farthest(uniform, plan),
-        "true": _farthest(truth, plan),
+        "true": _farthest(truth, replace(plan, placement_std=0.0)),  # as far as statics allows
     }
-    fell = done.followed is not None and done.followed.end is End.FELL
     return [
         {
             "success": done.success,
             "verdict": done.verdict,
-            "fell": fell,
+            "fell": bool(world.fell),
             "explored": len(done.records),
             "pushes": None if done.followed is None else len(done.followed.records),
             **{f"{model}_mm": _overhang(goal) for model, goal in goals.items()},

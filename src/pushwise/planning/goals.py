@@ -95,7 +95,7 @@ def choose_goal(
         prefer: "safety" for the goal that is least likely to fall, or "overhang" for the one that
             extends farthest beyond the edge within the allowed risk.
         space: Where goals may be, and where the object is now.
-        options: `max_fall_probability` and `seed` are used.
+        options: `max_fall_probability`, `placement_std` and `seed` are used.
 
     Returns:
         The best goal, with the next best ones as its `alternatives`.
@@ -109,7 +109,7 @@ def choose_goal(
     if prefer not in get_args(Prefer):
         raise PushwiseError(f'prefer must be "safety" or "overhang"; got {prefer!r}.')
     limit = options.max_fall_probability
-    balance = Balance(belief, table, seed=options.seed)
+    balance = Balance.planned(belief, table, options)
     outline = balance.model.grid.outline
     at = None if grasp_at is None else point_to_grasp(outline, grasp_at)
     request = OverhangRequest(overhang, at, deep=prefer == "overhang")

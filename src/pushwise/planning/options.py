@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pushwise.errors import PushwiseError
 
-__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PlanOptions"]
+__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PLACEMENT_STD", "PlanOptions"]
 
 METHODS = ("batch", "gradient", "exhaustive")
 """Names of the contact searches: ours with the fewest pushes, the paper's Algorithm 2, and the
@@ -20,6 +20,12 @@ OVERHANG = 0.05
 
 GRASP_WIDTH = 0.3
 """How wide that part may be along the edge, by default [m]."""
+
+
+PLACEMENT_STD = 0.003
+"""How far an object typically rests from where it should, relative to the table's edge [m]: errors
+of the camera and of the outline, and where a push ends. Chosen with falls in view
+(`pushwise experiment reach`, on seeds of development)."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class PlanOptions:
     """Maximum number of pushes."""
     max_fall_probability: float = 0.01
     """Maximum fall probability at the goal and along the path."""
+    placement_std: float = PLACEMENT_STD
+    """Standard error of where the object is relative to the table's edge [m], along each axis."""
     time_limit: float = 20.0
     """Time for each plan [s], kept within a tenth; compilation is not counted."""
     seed: int = 0
@@ -41,7 +49,12 @@ class PlanOptions:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        from pushwise.checks import non_negative_integer, positive_number, probability
+        from pushwise.checks import (
+            non_negative_integer,
+            non_negative_number,
+            positive_number,
+            probability,
+        )
 
         if self.method not in METHODS:
             raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
@@ -50,3 +63,4 @@ class PlanOptions:
         for name in ("max_pushes", "seed"):
             non_negative_integer(name, getattr(self, name))
         probability("max_fall_probability", self.max_fall_probability)
+        non_negative_number("placement_std", self.placement_std)

@@ -185,7 +185,7 @@ def plan(
     """
     first, last = finite_array("start", start, (3,)), finite_array("goal", goal, (3,))
     deadline = Deadline(options.time_limit)
-    balance = Balance(belief, table, seed=options.seed)
+    balance = Balance.planned(belief, table, options)
     free = FreeSpace(balance, obstacles, max_fall_probability=options.max_fall_probability)
     uncertainty = PoseUncertainty(belief, table, seed=options.seed)
     path_limit = _PATH_SHARE * options.time_limit

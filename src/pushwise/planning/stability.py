@@ -1,7 +1,8 @@
 """Whether an object falls: it rests while its centre of mass is above the support polygon.
 
 The support polygon is the convex hull of the part of the object on the table, including cells cut
-by the table's edge. Where the centre of mass is uncertain, the answer is a probability.
+by the table's edge. Where the centre of mass is uncertain, or where the object is relative to the
+edge, the answer is a probability.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, non_negative_integer
+from pushwise.checks import finite_array, non_negative_integer, non_negative_number
 from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief, checked_belief
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import Table
+from pushwise.planning.options import PlanOptions
 from pushwise.planning.support_polygon import (
     CellsOnTable,
     margins_or_falls,
@@ -40,7 +42,7 @@ class Stability:
     margin: float
     """How far inside it the centre of mass is [m]; negative when the object falls."""
     fall_probability: float
-    """Probability of falling; 0 or 1 for a certain model."""
+    """Probability of falling; 0 or 1 for a certain model at a certain pose."""
 
 
 class Balance:
@@ -51,6 +53,7 @@ class Balance:
         belief: Belief,
         table: Table,
         *,
+        placement_std: float = 0.0,
         samples: int = SAMPLES,
         seed: int = 0,
     ) -> None:
@@ -59,7 +62,9 @@ class Balance:
         Args:
             belief: What is believed about the object.
             table: The table it is on.
-            samples: Number of centres of mass to draw; one where the model is certain or assumed.
+            placement_std: Standard error of where the object is relative to the table's edge [m],
+                along each axis; zero for poses that are exact.
+            samples: Number of centres of mass to draw; one where all is certain or assumed.
             seed: Random seed of these.
 
         """
@@ -80,8 +85,19 @@ class Balance:
         )
         """Cells and table for the compiled code."""
         rng = np.random.default_rng(non_negative_integer("seed", seed))
-        self.centres = np.ascontiguousarray(belief.centres_of_mass(samples, rng))
+        centres = belief.centres_of_mass(samples, rng)
+        if non_negative_number("placement_std", placement_std) > 0.0:
+            if len(centres) == 1:
+                centres = np.repeat(centres, samples, axis=0)
+            # Whether the object is off by so much or its centre of mass is, the edge is as near.
+            centres = centres + placement_std * rng.standard_normal(centres.shape)
+        self.centres = np.ascontiguousarray(centres)
         """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
+
+    @classmethod
+    def planned(cls, belief: Belief, table: Table, options: PlanOptions) -> Balance:
+        """Return the balance that goals, plans and what is shown of them go by."""
+        return cls(belief, table, placement_std=options.placement_std, seed=options.seed)
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
@@ -94,7 +110,7 @@ class Balance:
 
         Args:
             poses: Poses [m, m, rad], shape (p, 3).
-            certainty: Factor by which to divide the uncertainty of the centre of mass.
+            certainty: Factor by which to divide the uncertainty.
 
         """
         at = np.array(finite_array("poses", poses, ("p", 3)))

@@ -139,7 +139,7 @@ def _risk_on_the_way(outcome: Outcome) -> str:
     if outcome.belief is None or outcome.followed is None or not outcome.followed.records:
         return ""
     poses = np.concatenate([record.pose for record in outcome.followed.records])
-    balance = Balance(outcome.belief, outcome.table, seed=outcome.options.plan.seed)
+    balance = Balance.planned(outcome.belief, outcome.table, outcome.options.plan)
     return f"on the way {_unbroken(probability(float(balance.fall_probabilities(poses).max())))}"
 
 
@@ -191,7 +191,7 @@ def _goal(outcome: Outcome, truth: ObjectModel | None) -> dict[str, Any] | None:
     belief, goal = outcome.belief, outcome.goal
     if belief is None or goal is None:
         return None
-    rests = Balance(belief, outcome.table, seed=outcome.options.plan.seed).at(goal.pose)
+    rests = Balance.planned(belief, outcome.table, outcome.options.plan).at(goal.pose)
     true = None if truth is None else truth.centre_of_mass
     x, y, theta = goal.pose
     return {

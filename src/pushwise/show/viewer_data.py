@@ -100,7 +100,7 @@ class Viewed:
     @cached_property
     def balance(self) -> Balance:
         """Where the object rests, and where it falls off its table."""
-        return Balance(self.belief, self.table, seed=self.options.seed)
+        return Balance.planned(self.belief, self.table, self.options)
 
     def believed_after(self, pushes: int) -> Belief:
         """Return what is believed after the first few pushes, as `slide` would have learned it.

@@ -62,6 +62,7 @@ def bring(
     control = ControlOptions(
         tolerance=_AIM * options.tolerance,
         max_fall_probability=options.max_fall_probability,
+        placement_std=options.placement_std,
         seed=options.seed,
     )
     controller = PushController(belief, table, obstacles, options=control)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pushwise.checks import non_negative_integer, positive_number, probability
+from pushwise.checks import (
+    non_negative_integer,
+    non_negative_number,
+    positive_number,
+    probability,
+)
+from pushwise.planning.options import PLACEMENT_STD
 
 __all__ = ["ControlOptions", "Doing"]
 
@@ -20,6 +26,8 @@ class ControlOptions:
     """Mean distance of the cells from the goal at which it counts as reached [m]."""
     max_fall_probability: float = 0.01
     """Maximum fall probability on the way and at the goal."""
+    placement_std: float = PLACEMENT_STD
+    """Standard error of where the object is relative to the table's edge [m], along each axis."""
     may_raise: bool = True
     """Whether the finger may be raised to reach a hollow of the object."""
     seed: int = 0
@@ -30,6 +38,7 @@ class ControlOptions:
         for name in ("period", "tolerance"):
             positive_number(name, getattr(self, name))
         probability("max_fall_probability", self.max_fall_probability)
+        non_negative_number("placement_std", self.placement_std)
         non_negative_integer("seed", self.seed)
 
 

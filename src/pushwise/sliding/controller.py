@@ -88,7 +88,7 @@ class PushController:
         self.grid = model.grid
         """The cells of the object."""
         self._free = FreeSpace(
-            Balance(belief, table, seed=options.seed),
+            Balance(belief, table, placement_std=options.placement_std, seed=options.seed),
             obstacles,
             max_fall_probability=options.max_fall_probability,
         )

@@ -152,7 +152,13 @@ def _ranked(
     poses = _goal_poses(belief, scene, goals) if safest else np.zeros((0, 3))
 
     def risk(after: Belief) -> float:
-        balance = Balance(after, scene.table, samples=_SAMPLES, seed=options.plan.seed)
+        balance = Balance(
+            after,
+            scene.table,
+            placement_std=options.plan.placement_std,
+            samples=_SAMPLES,
+            seed=options.plan.seed,
+        )
         return float(balance.fall_probabilities(poses).min())
 
     ranked = rank(belief, pushes, now, risk=risk if safest else None, rate=rate)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pushwise.checks import counted
 from pushwise.compilation import working_clock
-from pushwise.errors import PushwiseError, WriteError
+from pushwise.errors import PushwiseError, SimulationError, WriteError
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
@@ -37,6 +37,7 @@ from pushwise.sliding.moved import End
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase, Target
 from pushwise.sliding.target import TRIED, ChooseGoal, choose_target, safest
+from pushwise.threads import one_thread
 from pushwise.typing import Array
 from pushwise.worlds.gripper import Grasp
 from pushwise.worlds.world import Observation, World, observed
@@ -98,6 +99,7 @@ class Journal:
         """Record the outcome."""
 
 
+@one_thread()
 def slide(
     world: World,
     table: Table,
@@ -175,7 +177,10 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     if not isinstance(world, Grasper):
         return ended("The object is at the edge, ready to be grasped.", success=True)
     gripper = world
-    grasp = do(Phase.GRASP, lambda: gripper.grasp())
+    try:
+        grasp = do(Phase.GRASP, lambda: gripper.grasp())
+    except SimulationError as error:  # it came to rest at the edge and fell, a moment later
+        return ended(f"Not grasped: {error}")
     done = replace(done, grasp=grasp)
     if not grasp.held:
         return ended("Not grasped: the object reached the edge, but slipped out of the gripper.")
