@@ -1,5 +1,6 @@
 """What is said and counted while functions are compiled."""
 
+import os
 import subprocess
 import sys
 import time
@@ -137,3 +138,30 @@ def test_a_command_says_that_it_compiles() -> None:
     )
     assert ran.stdout == "{}\n"
     assert ran.stderr == "compiling, once per installation: about 30 s\n"
+
+
+LEARNS = """
+import hashlib
+import numpy as np
+import pushwise as pw
+
+model = pw.objects.load("hammer").sample(np.random.default_rng(1)).model
+push = pw.Push.line(start=(-0.06, -0.1), velocity=(0.02, 0.1), duration=2.0)
+pose = pw.simulate(model, push).pose[[0, -1]] + 1e-3
+found = pw.identify(model.grid, [pw.PushRecord(push, [0.0, 2.0], pose)])
+print(hashlib.sha256(found.model.mass.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_what_was_compiled_gives_what_is_loaded(tmp_path: Path) -> None:
+    """Learn the same, to the last bit, in the process that compiles and in the next one."""
+    cache = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def learned() -> str:
+        run = [sys.executable, "-c", LEARNS]
+        return subprocess.run(run, env=cache, capture_output=True, text=True, check=True).stdout
+
+    compiled = learned()
+    assert len(compiled) > 60 and list(tmp_path.rglob("*.nbi"))
+    assert learned() == compiled

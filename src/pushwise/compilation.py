@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from llvmlite import ir
 from numba import njit, types
@@ -24,7 +24,7 @@ from numba.core.event import Listener, register
 from numba.extending import intrinsic
 
 from pushwise.progress import OnProgress, Progress
-from pushwise.typing import Integers
+from pushwise.typing import Array, Integers
 
 __all__ = [
     "compiled",
@@ -52,6 +52,13 @@ _OPTIONS: dict[str, Any] = {
 # then, whose updates would take a tenth of a push and are contended for by threads.
 _OPTIONS["_nrt"] = False
 _PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
+# Numba's types for annotations; arrays have one axis, contiguous.
+_TYPES: dict[Any, types.Type] = {
+    float: types.float64,
+    int: types.int64,
+    bool: types.boolean,
+    Array: types.Array(types.float64, 1, "C"),
+}
 # Sums may be reordered, which is what vector registers need, but NaN must stay visible.
 _REORDER = {"reassoc", "contract", "arcp", "nsz"}
 
@@ -90,9 +97,28 @@ def compiled_allocating(function: _F) -> _F:
 
 
 def compiled_sum(function: _F) -> _F:
-    """Compile a part that is one long sum, whose terms may be added in any order."""
-    part: _F = njit(**_PART, fastmath=_REORDER)(function)
+    """Compile a part that is one long sum, whose terms may be added in any order.
+
+    Every kernel that calls a part has a copy of it, and a process uses the copy that it meets
+    first. Copies of a sum may differ in the order of their terms. So that results depend neither on
+    which kernel comes first nor on whether it was compiled or loaded, a sum is compiled or loaded
+    when its module is imported, for the types of its annotations.
+    """
+    hints = get_type_hints(function)
+    hints.pop("return")
+    signature = tuple(_compiled_type(hint) for hint in hints.values())
+    part: _F = njit(signature, **_PART, fastmath=_REORDER)(function)  # type: ignore[assignment]
     return part
+
+
+def _compiled_type(hint: Any) -> types.Type:
+    """Return Numba's type for an annotation: a number, numbers in a row, or a named tuple."""
+    if hint in _TYPES:
+        return _TYPES[hint]
+    fields = [_compiled_type(field) for field in get_type_hints(hint).values()]
+    if len(set(fields)) == 1:
+        return types.NamedUniTuple(fields[0], len(fields), hint)  # type: ignore[no-untyped-call]
+    return types.NamedTuple(fields, hint)  # type: ignore[no-untyped-call]
 
 
 def _next_turn(typing: object, counter: Any) -> tuple[Any, Callable[..., Any]]:
