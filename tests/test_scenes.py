@@ -162,6 +162,14 @@ def test_a_narrow_gap_divides_objects() -> None:
     assert [each.may_touch for each in scene.objects] == [(), ()]
 
 
+@pytest.mark.parametrize(("every", "gap"), [(4, 0.012), (9, 0.016)])
+def test_a_gap_of_two_coarse_pixels_divides_objects(every: int, gap: float) -> None:
+    """Separate two boxes in a coarse cloud, in which only two pixels show the gap."""
+    x = 0.06 + 0.5 * gap
+    cloud = boxes((-x, 0.0, 0.12, 0.1, 0.05, 0.0), (x, 0.0, 0.12, 0.1, 0.05, 0.0))
+    assert len(pw.Scene.from_points(cloud[::every]).objects) == 2
+
+
 def test_objects_that_touch_are_one_and_it_is_said() -> None:
     """Report a box on a box, and a box against a higher one, as one object with two levels."""
     for x in (0.0, 0.1):

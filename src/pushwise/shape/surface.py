@@ -219,8 +219,10 @@ def _joined_parts(view: HeightMap, heights: Array, least: float) -> tuple[Intege
 
 def _connected(view: HeightMap, mask: Flags) -> tuple[Integers, int]:
     """Return a number for each part of a mask, and a count; narrow gaps do not divide a part."""
-    reach = max(1, round(0.5 * _GAP / view.pixel))
-    labels, count = ndimage.label(ndimage.binary_dilation(mask, _disc(reach)), np.ones((3, 3)))
+    # Two coarse pixels may be the whole gap between two objects, so only one of them is bridged.
+    side = 1 + max(1, int(_GAP / view.pixel))
+    grown = ndimage.binary_dilation(mask, np.ones((side, side)))
+    labels, count = ndimage.label(grown, np.ones((3, 3)))
     labels[~mask] = 0
     return labels, count
 
