@@ -193,7 +193,9 @@ def blobs_above(view: HeightMap, heights: Array, walls: Flags, uneven: Unevennes
     order = np.argsort(-sizes, kind="stable")
     fewest = max(_LEAST_PIXELS, _LEAST_AREA / view.pixel**2, _LEAST_SPECK * sizes[order[0]])
     order = order[sizes[order] >= fewest]
-    return [_trimmed(view, heights, walls, labels == at + 1, least) for at in order]
+    found = [_trimmed(view, heights, walls, labels == at + 1, least) for at in order]
+    # Hardly anything is left of a few outliers on a slope.
+    return [blob for blob in found if blob.pixels >= _LEAST_PIXELS]
 
 
 def _joined_parts(view: HeightMap, heights: Array, least: float) -> tuple[Integers, int]:
