@@ -11,6 +11,8 @@ from command import pushwise
 from pushwise.errors import PushwiseError
 from pushwise.experiments.scenes import judge, labelled_clouds
 from pushwise.geometry.polygon import contains, placed
+from pushwise.shape.heightmap import HeightMap
+from pushwise.shape.surface import Unevenness, blobs_above
 from pushwise.typing import Array
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "osd_scenes"
@@ -160,6 +162,26 @@ def test_a_narrow_gap_divides_objects() -> None:
         boxes((-0.065, 0.0, 0.12, 0.1, 0.05, 0.0), (0.065, 0.0, 0.12, 0.1, 0.05, 0.0))
     )
     assert [each.may_touch for each in scene.objects] == [(), ()]
+
+
+@pytest.mark.parametrize(("every", "gap"), [(4, 0.012), (9, 0.016)])
+def test_a_gap_of_two_coarse_pixels_divides_objects(every: int, gap: float) -> None:
+    """Separate two boxes in a coarse cloud, in which only two pixels show the gap."""
+    x = 0.06 + 0.5 * gap
+    cloud = boxes((-x, 0.0, 0.12, 0.1, 0.05, 0.0), (x, 0.0, 0.12, 0.1, 0.05, 0.0))
+    assert len(pw.Scene.from_points(cloud[::every]).objects) == 2
+
+
+def test_a_few_outliers_on_a_slope_are_no_object() -> None:
+    """Report the box, and not the three pixels that are left of a slope without its lower half."""
+    heights = np.zeros((60, 60))
+    heights[10:30, 10:30] = 0.05
+    heights[45:48, 40:45] = 0.02
+    heights[46, 41:44] = 0.08
+    seen = np.ones_like(heights, dtype=np.bool_)
+    view = HeightMap(np.zeros(2), 0.003, heights, seen, np.arange(heights.size))
+    (box,) = blobs_above(view, heights, ~seen, Unevenness(0.005, 0.01))
+    assert box.mask[20, 20]
 
 
 def test_objects_that_touch_are_one_and_it_is_said() -> None:

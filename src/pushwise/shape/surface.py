@@ -193,7 +193,9 @@ def blobs_above(view: HeightMap, heights: Array, walls: Flags, uneven: Unevennes
     order = np.argsort(-sizes, kind="stable")
     fewest = max(_LEAST_PIXELS, _LEAST_AREA / view.pixel**2, _LEAST_SPECK * sizes[order[0]])
     order = order[sizes[order] >= fewest]
-    return [_trimmed(view, heights, walls, labels == at + 1, least) for at in order]
+    found = [_trimmed(view, heights, walls, labels == at + 1, least) for at in order]
+    # Hardly anything is left of a few outliers on a slope.
+    return [blob for blob in found if blob.pixels >= _LEAST_PIXELS]
 
 
 def _joined_parts(view: HeightMap, heights: Array, least: float) -> tuple[Integers, int]:
@@ -219,8 +221,10 @@ def _joined_parts(view: HeightMap, heights: Array, least: float) -> tuple[Intege
 
 def _connected(view: HeightMap, mask: Flags) -> tuple[Integers, int]:
     """Return a number for each part of a mask, and a count; narrow gaps do not divide a part."""
-    reach = max(1, round(0.5 * _GAP / view.pixel))
-    labels, count = ndimage.label(ndimage.binary_dilation(mask, _disc(reach)), np.ones((3, 3)))
+    # Two coarse pixels may be the whole gap between two objects, so only one of them is bridged.
+    side = 1 + max(1, int(_GAP / view.pixel))
+    grown = ndimage.binary_dilation(mask, np.ones((side, side)))
+    labels, count = ndimage.label(grown, np.ones((3, 3)))
     labels[~mask] = 0
     return labels, count
 
