@@ -20,7 +20,7 @@ from pushwise.records.record import PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["check_moved", "contradicts", "flaw_of", "jumps", "steady_samples"]
+__all__ = ["check_moved", "contradicts", "flaw_of", "jumps", "misses", "steady_samples"]
 
 
 MOVED = 2e-3  # m; anything less is no motion
@@ -32,6 +32,8 @@ OUTLIER = 0.3  # mean weight below which a push known by few poses contradicts t
 MANY = 0.15  # of a trajectory's samples: if more than this do not fit, it is no accident
 WILD = 0.1  # weight of a sample ten sigma off
 JUMPS = 2  # a pose that jumps away and back; more are no accident either
+MISSES = 0.01  # m; a model that is farther off than this at the end of a slow push, and
+MISSES_SHARE = 0.1  # of how far it moved the object, does not predict it
 
 
 def flaw_of(grid: CellGrid, record: PushRecord, finger: Finger, name: str) -> str:
@@ -121,6 +123,11 @@ def contradicts(weight: Array) -> bool:
     if len(weight) < FEW:
         return bool(np.mean(weight) < OUTLIER)
     return bool(np.mean(weight < 0.5) > MANY) or jumps(weight) > JUMPS
+
+
+def misses(error: float, moved: float) -> bool:
+    """Return whether an error [m] at the end of a push that moved the object [m] is a large one."""
+    return error > max(MISSES, MISSES_SHARE * moved)
 
 
 def jumps(weight: Array) -> int:

@@ -14,7 +14,7 @@ from pushwise.identification.object_rows import mean_friction
 from pushwise.identification.objective import centre_off
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
-from pushwise.identification.record_quality import contradicts, jumps
+from pushwise.identification.record_quality import contradicts, jumps, misses
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Push
 from pushwise.records.finger_path import kept_up_speed
@@ -31,8 +31,6 @@ ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction,
 # steel block that would coast by 5 to 10 mm got 0.4 instead of 0.73 kg, with one of 15 %.
 COASTS = 0.01  # m
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
-MISSES = 0.01  # m; a model that is farther off than this at the ends of its own slow pushes, and
-MISSES_SHARE = 0.1  # of how far they moved the object, does not explain them
 MISPLACED = 0.01  # m; larger errors of tip or markers are not those of a calibration
 
 
@@ -75,9 +73,7 @@ def _doubts(posterior: Posterior, error: float) -> list[str]:
         found.append(
             f"{len(misfits)} of {len(used)} pushes fit no model, so do not trust this one: {check}."
         )
-    elif _coasting(posterior) <= COASTS and error > max(
-        MISSES, MISSES_SHARE * _moved(posterior, used)
-    ):
+    elif _coasting(posterior) <= COASTS and misses(error, _moved(posterior, used)):
         found.append(
             f"the model misses the ends of its own pushes by {1e3 * error:.0f} mm on average, so "
             f"do not trust it: {check}."
@@ -120,7 +116,10 @@ def outliers(posterior: Posterior) -> dict[int, str]:
         if i in posterior.problem.flaws:
             found[i] = f"left out: {posterior.problem.flaws[i]}"
         elif i in refined.left_out:
-            found[i] = f"push {i} does not fit the others and was left out: is its pose wrong?"
+            found[i] = (
+                f"push {i} was left out, because it does not fit the others or turns on a point of "
+                "balance: is its pose wrong?"
+            )
         elif contradicts(mine):
             found[i] = f"push {i} does not fit the others: is its pose wrong, or one of theirs?"
         elif wild:

@@ -4,6 +4,10 @@ Minimises the objective of `objective`, starting from the loads that `convex` fi
 drift starts large and then follows the evidence: far from the solution only local motion counts,
 which is nearly linear in the unknowns; near it whole pushes count, as precisely as the model
 deserves.
+
+A push that goes on near a point of balance is left out if others remain. Where it ends depends on
+where it starts, to a fraction of a millimetre, so that nearly any model explains it from some
+start, and most of what it seems to say about the object is about that start.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.errors import SimulationError
+from pushwise.geometry.metric import cell_distance
 from pushwise.identification.methods.convex import convex_model
-from pushwise.identification.methods.task import Task
+from pushwise.identification.methods.task import Task, end_miss
 from pushwise.identification.objective import (
     DRIFTS,
     Refined,
@@ -31,7 +36,7 @@ from pushwise.identification.objective import (
 from pushwise.identification.observations import Fit, Residuals
 from pushwise.identification.problem import Problem
 from pushwise.identification.push_fit import residual_of
-from pushwise.identification.record_quality import contradicts
+from pushwise.identification.record_quality import FEW, contradicts, misses
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
@@ -52,10 +57,11 @@ MOST = 840  # simulated pushes after which a minimisation that still creeps ends
 
 
 def refine(task: Task) -> Refined:
-    """Minimise from several starts, and leave out pushes that contradict the others.
+    """Minimise from several starts, and leave out pushes that mislead.
 
     Pushes that contradict the others are left out unless they are at least half of all pushes, and
-    everything is repeated: a push with a wrong pose is misleading in every other respect, too.
+    pushes near a point of balance unless they are more than half. Then everything is repeated: a
+    push with a wrong pose is misleading in every other respect, too.
     """
     problem = task.problem
     task.counter.add()  # the linear least squares count as one simulation
@@ -64,8 +70,14 @@ def refine(task: Task) -> Refined:
     sigma = sensor_noise(problem, task.noise.pose)
     refinement = _Refinement(task, problem, sigma, task.counter.count)
     first = refinement.most_probable(starts)
+    used = len(problem.records) - len(problem.flaws)
     wrong = _contradicted(problem, first)
-    if not wrong or 2 * len(wrong) >= len(problem.records) - len(problem.flaws):
+    if 2 * len(wrong) >= used:
+        return first
+    balanced = _balanced(task, problem, first) | wrong
+    if 2 * len(balanced) <= used:
+        wrong = balanced
+    if not wrong:
         return first
     # It starts near its end, so that half of the simulations are left for it.
     before = task.counter.count - 0.5 * MOST / len(problem.records)
@@ -232,6 +244,26 @@ def _contradicted(problem: Problem, end: Refined) -> frozenset[int]:
     return frozenset(
         i for i in range(len(problem.records)) if contradicts(end.weight[problem.owner == i])
     )
+
+
+def _balanced(task: Task, problem: Problem, end: Refined) -> frozenset[int]:
+    """Return the pushes that go on near a point of balance.
+
+    The model follows such a push from sample to sample and from the start that fits it best, but
+    from the start that was observed it ends somewhere else.
+    """
+    task.counter.add()
+    believed = problem.believed(end.u)
+    found = set()
+    for i in range(len(problem.records)):
+        samples = int(np.sum(problem.owner == i))
+        if samples < FEW or problem.order.free[i] or problem.order.windows[i] > 1:
+            continue
+        pose = problem.records[i].pose
+        moved = cell_distance(problem.grid, pose[0], pose[-1])
+        if misses(end_miss(problem, i, believed), float(moved)):
+            found.add(i)
+    return frozenset(found)
 
 
 def _lopsided(problem: Problem) -> list[Array]:

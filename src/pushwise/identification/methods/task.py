@@ -22,7 +22,15 @@ from pushwise.physics.gradients import loss_and_gradient
 from pushwise.physics.model import ObjectModel
 from pushwise.typing import Array
 
-__all__ = ["SearchOptions", "SimulationCounter", "Task", "end_error", "end_gradient", "fit_error"]
+__all__ = [
+    "SearchOptions",
+    "SimulationCounter",
+    "Task",
+    "end_error",
+    "end_gradient",
+    "end_miss",
+    "fit_error",
+]
 
 
 @dataclass(frozen=True)
@@ -109,11 +117,11 @@ def fit_error(problem: Problem, u: Array) -> float:
 
 def _mean_distance(problem: Problem, believed: Believed) -> float:
     """Return the mean distance between predicted and observed ends of the pushes in use [m]."""
-    errors = [_distance(problem, i, believed) for i in problem.used]
+    errors = [end_miss(problem, i, believed) for i in problem.used]
     return float(np.mean(errors))
 
 
-def _distance(problem: Problem, i: int, believed: Believed) -> float:
+def end_miss(problem: Problem, i: int, believed: Believed) -> float:
     """Return the distance between the predicted and the observed end of a push [m]."""
     end = problem.predicted_end(i, believed)[0]
     return float(cell_distance(problem.grid, end, problem.records[i].pose[-1]))
@@ -134,7 +142,7 @@ def end_gradient(
                 physics=replace(problem.physics, dt=problem.step_of(problem.records[i])),
             )
         except SimulationError:  # no model moves an object that a push cannot be simulated with
-            values.append(_distance(problem, i, Believed(model, problem.finger, None)))
+            values.append(end_miss(problem, i, Believed(model, problem.finger, None)))
             continue
         values.append(value)
         mass += gradient.mass
