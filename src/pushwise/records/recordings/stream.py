@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.typing import Array, Flags
+from pushwise.typing import Array, Flags, Integers
 
 __all__ = ["Recording", "Stream", "seen_at", "too_far"]
 
@@ -20,10 +20,18 @@ __all__ = ["Recording", "Stream", "seen_at", "too_far"]
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
 _TURNED = 20.0  # rad; a larger angle is in degrees
 _GAP = 5.0  # times the usual time between samples: a longer one is a gap
+_BRIEF = 0.1  # s; a gap in the force that is no longer loses nothing
 _QUEUED = 0.1  # times the usual time: a sample so close before another waited in a queue
 _STEPS = 10  # changes of value needed to see how long a sensor holds each
-_JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
-_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion
+_JUMP = np.array([0.02, 0.2])  # m, rad; a step that is larger than this,
+_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion;
+_RETURN_RATE = 1.0  # m/s; nor is one of an object that is as fast away and back at once
+_FLIPS = 5  # samples that jump away together at most
+_FROZEN = 3  # equal samples in the midst of a motion,
+_LEAP = 2e-3  # m; and a larger step after them,
+_LEAPS = 2.0  # times as fast as the steps around: they were repeated while it moved on
+_MOVES = 0.3  # times the mean speed until then: a slower step is no motion
+_ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +54,11 @@ class Stream:
     queued: int = 0
     """Number of samples dropped because the next one followed at once: their stamps are late."""
     held: int = 0
-    """Number of samples dropped because a slow sensor that is read often repeated its value."""
+    """Number of samples dropped because a sensor that had nothing new repeated its value."""
     not_finite: int = 0
     """Number of samples dropped because a value was not finite."""
     jumps: int = 0
-    """Number of single samples dropped because they were far from both their neighbours."""
+    """Number of samples dropped because they were far from those before and after, which agree."""
     not_planar: int = 0
     """Number of samples dropped because the object was lifted or tilted."""
     not_placed: int = 0
@@ -94,11 +102,17 @@ class Stream:
         t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
+        held = jumps = 0
+        if name != "force":
+            for repeats in (_held, _frozen):
+                repeated = repeats(t, values)
+                t, values = t[~repeated], values[~repeated]
+                held += int(repeated.sum())
+            jumped = _jumps(t, values)
+            t, values = t[~jumped], values[~jumped]
+            jumps = int(jumped.sum())
+        if name == "object":
             values = np.column_stack([values[:, :2], np.unwrap(values[:, 2])])
-        held = np.zeros(len(t), bool) if name == "force" else _held(values)
-        t, values = t[~held], values[~held]
-        jumped = np.zeros(len(t), bool) if name == "force" else _jumps(t, values)
-        t, values = t[~jumped], values[~jumped]
         if len(t) < 2:
             raise PushwiseError(
                 f"{origin} must have at least two samples of the {name}, with numbers and at "
@@ -114,9 +128,9 @@ class Stream:
             unsorted=unsorted,
             duplicates=duplicates,
             queued=int(queued.sum()),
-            held=int(held.sum()),
+            held=held,
             not_finite=not_finite,
-            jumps=int(jumped.sum()),
+            jumps=jumps,
             not_planar=not_planar,
             not_placed=not_placed,
         )
@@ -158,11 +172,13 @@ class Stream:
         """Return whether there are samples around all of the times (k,), none of them in a gap.
 
         Sensors start and stop at slightly different times: a time before the first sample or
-        after the last is covered if the wait is too short to be a gap.
+        after the last is covered if the wait is too short to be a gap. A tenth of a second is too
+        short in any case, and so are a few messages that are lost.
         """
         inside = np.clip(t, self.t[0], self.t[-1])
-        near = np.abs(t - inside).max() <= _GAP * self.period
-        return bool(near and self.seen(inside).all())
+        longest = max(_GAP * self.period, _BRIEF)
+        near = np.abs(t - inside).max() <= longest
+        return bool(near and _between(self.t, inside, longest).all())
 
     def mean_between(self, t: Array) -> Array:
         """Return the mean since the previous time, shape (k, d), for increasing times (k,).
@@ -218,23 +234,33 @@ class Recording:
 
 def seen_at(samples: Array, t: Array) -> Flags:
     """Return which of the times (k,) lie between samples, increasing, (n,), and not in a gap."""
-    step = np.diff(samples)
+    return _between(samples, t, _GAP * float(np.median(np.diff(samples))))
+
+
+def _between(samples: Array, t: Array, longest: float) -> Flags:
+    """Return which of the times (k,) lie between samples (n,) that are not farther apart [s]."""
     after = np.clip(np.searchsorted(samples, t), 1, len(samples) - 1)
-    near = step[after - 1] <= _GAP * np.median(step)
+    near = np.diff(samples)[after - 1] <= longest
     on = (t == samples[after]) | (t == samples[after - 1])
     inside = (t >= samples[0]) & (t <= samples[-1])
     seen: Flags = inside & (near | on)
     return seen
 
 
-def _held(values: Array) -> Flags:
+def _runs(values: Array) -> tuple[Integers, Integers]:
+    """Return the first samples of runs of equal values (k, d), and how long they are."""
+    changes = np.any(np.diff(values, axis=0) != 0.0, axis=1)
+    first = np.flatnonzero(np.append(True, changes)) if len(values) else np.zeros(0, np.int64)
+    return first, np.diff(np.append(first, len(values)))
+
+
+def _held(_: Array, values: Array) -> Flags:
     """Return which samples only repeat a value, as of a sensor read more often than it measures.
 
     Its values (k, d) change in steps. While they change, each holds for about the same number of
     samples. A longer hold is rest, during which samples are kept at the same rate.
     """
-    first = np.flatnonzero(np.append(True, np.any(np.diff(values, axis=0) != 0.0, axis=1)))
-    length = np.diff(np.append(first, len(values)))
+    first, length = _runs(values)
     held = np.zeros(len(values), bool)
     if len(first) < _STEPS or (hold := int(np.median(length))) < 2:
         return held
@@ -244,25 +270,68 @@ def _held(values: Array) -> Flags:
     return held
 
 
+def _frozen(t: Array, values: Array) -> Flags:
+    """Return which samples repeat a value while what they are of moved on, as of a lost tracker.
+
+    It moves before and after them. In between its values (k, d) are the same, and then leap.
+    """
+    frozen = np.zeros(len(t), bool)
+    first, length = _runs(values)
+    inside = (length >= _FROZEN) & (first > 0) & (first + length + 1 < len(t))
+    begin, end = first[inside], (first + length)[inside]
+    before, after = (_speed(t, values, i - 1, i) for i in (begin, end + 1))
+    leap, mean = _speed(t, values, end - 1, end), _speed(t, values, begin, end)
+    moves = np.minimum(before, after) > _MOVES * mean
+    leaps = (leap > _LEAPS * np.maximum(before, after)) & (mean * (t[end] - t[begin]) > _LEAP)
+    for i, j in zip(begin[moves & leaps], end[moves & leaps], strict=True):
+        frozen[i + 1 : j] = True
+    return frozen
+
+
+def _speed(t: Array, values: Array, i: Integers, j: Integers) -> Array:
+    """Return the mean speed [m/s] between samples i (k,) and later ones j (k,), with rotation."""
+    step = values[j] - values[i]
+    size = np.hypot(step[:, 0], step[:, 1])
+    if step.shape[1] == 3:
+        size += _ARM * np.abs(_shorter(step[:, 2]))
+    speed: Array = size / (t[j] - t[i])
+    return speed
+
+
 def _jumps(t: Array, values: Array) -> Flags:
-    """Return which single samples are far from both their neighbours, which agree."""
+    """Return which samples, up to a few in a row, are far from those before and after.
+
+    Those agree with each other.
+    """
     jumped = np.zeros(len(t), bool)
-    if len(t) < 3:
-        return jumped
-    before = too_far(values[1:-1] - values[:-2], t[1:-1] - t[:-2])
-    after = too_far(values[2:] - values[1:-1], t[2:] - t[1:-1])
-    across = too_far(values[2:] - values[:-2], t[2:] - t[:-2])
-    jumped[1:-1] = before & after & ~across
+    back = _RETURN_RATE if values.shape[1] == 3 else _JUMP_RATE[0]
+    for count in range(1, _FLIPS + 1):
+        i = np.arange(1, len(t) - count)
+        away, home = i - 1, i + count
+        left = too_far(values[i] - values[away], t[i] - t[away], back)
+        came = too_far(values[home] - values[home - 1], t[home] - t[home - 1], back)
+        across = too_far(values[home] - values[away], t[home] - t[away], back)
+        for first in i[left & came & ~across]:
+            jumped[first : first + count] = True
     return jumped
 
 
-def too_far(step: Array, dt: Array) -> Flags:
-    """Return which steps (k, d) over times (k,) are too large for a pushed object."""
+def too_far(step: Array, dt: Array, rate: float = float(_JUMP_RATE[0])) -> Flags:
+    """Return which steps (k, d) over times (k,) are too large for a pushed object.
+
+    rate: The greatest speed of an object [m/s].
+    """
     size = np.hypot(step[:, 0], step[:, 1])
-    far: Flags = size > np.maximum(_JUMP[0], _JUMP_RATE[0] * dt)
+    far: Flags = size > np.maximum(_JUMP[0], rate * dt)
     if step.shape[1] == 3:
-        far |= np.abs(step[:, 2]) > np.maximum(_JUMP[1], _JUMP_RATE[1] * dt)
+        far |= np.abs(_shorter(step[:, 2])) > np.maximum(_JUMP[1], _JUMP_RATE[1] * dt)
     return far
+
+
+def _shorter(turn: Array) -> Array:
+    """Return angles [rad] the shorter way round."""
+    shorter: Array = turn - 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
+    return shorter
 
 
 def _check_length(name: str, origin: str, places: Array) -> None:
