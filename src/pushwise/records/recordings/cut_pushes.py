@@ -71,7 +71,10 @@ def cut_pushes(
     still = [at_rest_within(recording.object) for recording in recordings]
     forces = ForceCalibration(recordings, still)
     silent = [one for one in episodes if not _force_covers(one)]
-    left_out += [f"{one.name}: the force was not recorded" for one in silent]
+    left_out += [
+        f"{one.name}: the force was not recorded throughout; without forces it would be kept"
+        for one in silent
+    ]
     episodes = [one for one in episodes if one not in silent]
     forces.orient([(one.recording, one.t, one.finger) for one in episodes])
     notes += forces.notes() + _late_note(episodes)
