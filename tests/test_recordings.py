@@ -425,3 +425,30 @@ def test_streams_that_never_meet_are_refused() -> None:
             stream("object", t, np.zeros((10, 3))),
             stream("finger", t + 100.0, np.zeros((10, 2))),
         )
+
+
+def test_slow_pushes_known_by_two_poses_are_found_with_their_forces() -> None:
+    """Miss no push however slow it is, measure no zero of the force during it, guess the noise."""
+    t = np.arange(0.0, 7.0, 0.01)
+    jitter = 1e-4 * np.random.default_rng(0).normal(size=(len(t), 2))
+    tip = stream("finger", t, np.column_stack([2.5e-3 * t, 0 * t]) + jitter)
+    force = stream("force", t, np.column_stack([0 * t + 2.0, 0 * t]))
+
+    def of(moves: float, since: float = 0.0) -> Recording:
+        seen = stream("object", [since, t[-1]], [[0.0, 0.0, 0.0], [moves, 0.0, 0.0]])
+        return Recording(f"moved {1e3 * moves:g} mm", seen, tip, force)
+
+    found = pw.cut_pushes([of(0.005), of(0.012)])
+    assert [push.record.pose[-1, 0] for push in found.pushes] == [0.005, 0.012]
+    for push in found.pushes:
+        assert push.record.force is not None
+        assert push.record.force[-1] == pytest.approx([2.0, 0.0])
+    assert found.noise.position == 5e-4
+    assert "too rarely to show the noise of its poses" in found.notes[0]
+    found = pw.cut_pushes([of(0.012), of(0.001), of(0.01, since=-1.0)])
+    assert len(found.pushes) == 1
+    assert found.left_out == (
+        "moved 1 mm: the object moves by 1.0 mm, which is no push",
+        "moved 10 mm: the object moves by 10 mm, but not between two of its samples at which the "
+        "finger was recorded, too",
+    )

@@ -20,7 +20,7 @@ from pushwise.records.recordings.stream import Recording, Stream, too_far
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["ContactEpisode", "at_rest_within", "find_episodes"]
+__all__ = ["ContactEpisode", "at_rest_within", "find_episodes", "still_words"]
 
 _ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 _WINDOW = 0.25  # s; the mean pose over this time is compared with that over the time before
@@ -85,6 +85,18 @@ def find_episodes(
     return found, left_out
 
 
+def still_words(recording: Recording) -> str:
+    """Return why a recording has no episode, and none that was left out, in words."""
+    seen = recording.object.values
+    moved = float(_distance(seen, seen[0]).max())
+    if moved < _MOVED:
+        return f"the object moves by {1e3 * moved:.1f} mm, which is no push"
+    return (
+        f"the object moves by {1e3 * moved:.0f} mm, but not between two of its samples at which "
+        "the finger was recorded, too"
+    )
+
+
 def _motions(seen: Stream) -> list[tuple[int, int]]:
     """Return the samples [first, last) of each motion of an object, from rest to rest.
 
@@ -108,6 +120,10 @@ def _moving(seen: Stream) -> Flags:
     samples = max(_WINDOW / seen.period, 1.0)
     noise = _noise(seen) * np.sqrt(2.0 / samples)
     moving: Flags = _distance(after, before) > max(_CREEP, _CREEP_SIGMAS * noise)
+    # However slowly it moved between two samples that are far apart.
+    stepped = _distance(seen.values[1:], seen.values[:-1]) > at_rest_within(seen)
+    moving[1:] |= stepped
+    moving[:-1] |= stepped
     return moving
 
 

@@ -98,7 +98,7 @@ class Stream:
         queued = np.zeros(len(t), bool)
         if name != "force" and len(t) > 2:
             step = np.diff(t)
-            queued[:-1] = step < _QUEUED * np.median(step)
+            queued[1:-1] = step[1:] < _QUEUED * np.median(step)
         t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
