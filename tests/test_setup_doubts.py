@@ -100,6 +100,25 @@ def test_a_finger_that_seems_to_be_apart_throughout_is_doubted(
     )
 
 
+def test_a_push_seen_from_its_midst_shows_a_finger_that_is_off(
+    grid: pw.CellGrid, records: list[pw.PushRecord]
+) -> None:
+    """Measure the gap of a record that starts in motion, as of one that starts at rest."""
+    whole = misplaced(records, TIP)
+    midst = []
+    for record in whole:
+        assert isinstance(record.push, pw.Push)
+        t, pose = record.t[20:] - record.t[20], record.pose[20:]
+        push = pw.Push.line(
+            record.push.at(record.t[20:21])[0], record.push.velocity, record.push.duration - 20 / 30
+        )
+        twist = (pose[3] - pose[0]) / (t[3] - t[0])
+        midst.append(pw.PushRecord(push, t, pose, twist=twist, source="made"))
+    gaps = contact_gaps(grid, midst, FINGER)
+    assert gaps == pytest.approx(contact_gaps(grid, whole, FINGER), abs=5e-4)
+    assert doubt_setup(grid, midst, FINGER, pw.Prior())[1].tip_doubt > 1.5e-3
+
+
 def test_a_radius_that_nobody_states_is_guessed(
     grid: pw.CellGrid, records: list[pw.PushRecord]
 ) -> None:
