@@ -16,7 +16,8 @@ import numpy as np
 
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.records.log_file import SLOW
-from pushwise.records.recordings.stream import Recording, Stream, too_far
+from pushwise.records.recordings.false_samples import too_far
+from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 

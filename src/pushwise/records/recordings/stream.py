@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.errors import PushwiseError
-from pushwise.typing import Array, Flags, Integers
+from pushwise.records.recordings.false_samples import (
+    frozen_samples,
+    held_samples,
+    jumping_samples,
+)
+from pushwise.typing import Array, Flags
 
-__all__ = ["Recording", "Stream", "seen_at", "too_far"]
+__all__ = ["Recording", "Stream", "seen_at"]
 
 
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
@@ -22,16 +27,6 @@ _TURNED = 20.0  # rad; a larger angle is in degrees
 _GAP = 5.0  # times the usual time between samples: a longer one is a gap
 _BRIEF = 0.1  # s; a gap in the force that is no longer loses nothing
 _QUEUED = 0.1  # times the usual time: a sample so close before another waited in a queue
-_STEPS = 10  # changes of value needed to see how long a sensor holds each
-_JUMP = np.array([0.02, 0.2])  # m, rad; a step that is larger than this,
-_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion;
-_RETURN_RATE = 1.0  # m/s; nor is one of an object that is as fast away and back at once
-_FLIPS = 5  # samples that jump away together at most
-_FROZEN = 3  # equal samples in the midst of a motion,
-_LEAP = 2e-3  # m; and a larger step after them,
-_LEAPS = 2.0  # times as fast as the steps around: they were repeated while it moved on
-_MOVES = 0.3  # times the mean speed until then: a slower step is no motion
-_ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +99,11 @@ class Stream:
             _check_angle(origin, values[:, 2])
         held = jumps = 0
         if name != "force":
-            for repeats in (_held, _frozen):
+            for repeats in (held_samples, frozen_samples):
                 repeated = repeats(t, values)
                 t, values = t[~repeated], values[~repeated]
                 held += int(repeated.sum())
-            jumped = _jumps(t, values)
+            jumped = jumping_samples(t, values)
             t, values = t[~jumped], values[~jumped]
             jumps = int(jumped.sum())
         if name == "object":
@@ -245,93 +240,6 @@ def _between(samples: Array, t: Array, longest: float) -> Flags:
     inside = (t >= samples[0]) & (t <= samples[-1])
     seen: Flags = inside & (near | on)
     return seen
-
-
-def _runs(values: Array) -> tuple[Integers, Integers]:
-    """Return the first samples of runs of equal values (k, d), and how long they are."""
-    changes = np.any(np.diff(values, axis=0) != 0.0, axis=1)
-    first = np.flatnonzero(np.append(True, changes)) if len(values) else np.zeros(0, np.int64)
-    return first, np.diff(np.append(first, len(values)))
-
-
-def _held(_: Array, values: Array) -> Flags:
-    """Return which samples only repeat a value, as of a sensor read more often than it measures.
-
-    Its values (k, d) change in steps. While they change, each holds for about the same number of
-    samples. A longer hold is rest, during which samples are kept at the same rate.
-    """
-    first, length = _runs(values)
-    held = np.zeros(len(values), bool)
-    if len(first) < _STEPS or (hold := int(np.median(length))) < 2:
-        return held
-    since = np.arange(len(values)) - np.repeat(first, length)
-    rests = np.repeat(length >= 2 * hold, length)
-    held |= (since > 0) & ~(rests & (since % hold == 0))
-    return held
-
-
-def _frozen(t: Array, values: Array) -> Flags:
-    """Return which samples repeat a value while what they are of moved on, as of a lost tracker.
-
-    It moves before and after them. In between its values (k, d) are the same, and then leap.
-    """
-    frozen = np.zeros(len(t), bool)
-    first, length = _runs(values)
-    inside = (length >= _FROZEN) & (first > 0) & (first + length + 1 < len(t))
-    begin, end = first[inside], (first + length)[inside]
-    before, after = (_speed(t, values, i - 1, i) for i in (begin, end + 1))
-    leap, mean = _speed(t, values, end - 1, end), _speed(t, values, begin, end)
-    moves = np.minimum(before, after) > _MOVES * mean
-    leaps = (leap > _LEAPS * np.maximum(before, after)) & (mean * (t[end] - t[begin]) > _LEAP)
-    for i, j in zip(begin[moves & leaps], end[moves & leaps], strict=True):
-        frozen[i + 1 : j] = True
-    return frozen
-
-
-def _speed(t: Array, values: Array, i: Integers, j: Integers) -> Array:
-    """Return the mean speed [m/s] between samples i (k,) and later ones j (k,), with rotation."""
-    step = values[j] - values[i]
-    size = np.hypot(step[:, 0], step[:, 1])
-    if step.shape[1] == 3:
-        size += _ARM * np.abs(_shorter(step[:, 2]))
-    speed: Array = size / (t[j] - t[i])
-    return speed
-
-
-def _jumps(t: Array, values: Array) -> Flags:
-    """Return which samples, up to a few in a row, are far from those before and after.
-
-    Those agree with each other.
-    """
-    jumped = np.zeros(len(t), bool)
-    back = _RETURN_RATE if values.shape[1] == 3 else _JUMP_RATE[0]
-    for count in range(1, _FLIPS + 1):
-        i = np.arange(1, len(t) - count)
-        away, home = i - 1, i + count
-        left = too_far(values[i] - values[away], t[i] - t[away], back)
-        came = too_far(values[home] - values[home - 1], t[home] - t[home - 1], back)
-        across = too_far(values[home] - values[away], t[home] - t[away], back)
-        for first in i[left & came & ~across]:
-            jumped[first : first + count] = True
-    return jumped
-
-
-def too_far(step: Array, dt: Array, rate: float = float(_JUMP_RATE[0])) -> Flags:
-    """Return which steps (k, d) over times (k,) are too large for a pushed object.
-
-    rate: The greatest speed of an object [m/s].
-    """
-    size = np.hypot(step[:, 0], step[:, 1])
-    far: Flags = size > np.maximum(_JUMP[0], rate * dt)
-    if step.shape[1] == 3:
-        far |= np.abs(_shorter(step[:, 2])) > np.maximum(_JUMP[1], _JUMP_RATE[1] * dt)
-    return far
-
-
-def _shorter(turn: Array) -> Array:
-    """Return angles [rad] the shorter way round."""
-    shorter: Array = turn - 2.0 * np.pi * np.round(turn / (2.0 * np.pi))
-    return shorter
 
 
 def _check_length(name: str, origin: str, places: Array) -> None:
