@@ -260,7 +260,9 @@ def test_the_command_says_why_all_pushes_are_left_out(tmp_path: Path) -> None:
     rows = [",".join(map(str, row)) + (",0,0" if row[0] < 0.3 else ",,") for row in straight_rows()]
     code, _, errors = pushwise("convert", table(tmp_path, f"{NAMES},fx,fy", rows))
     assert code == 1
-    assert errors.endswith(" s: the force was not recorded.\n")
+    assert errors.endswith(
+        " s: the force was not recorded throughout; without forces it would be kept.\n"
+    )
 
 
 def test_the_command_maps_columns_and_finds_nothing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 import pushwise as pw
 from pushwise.errors import PushwiseError
 from pushwise.identification.calibration import Calibration
+from pushwise.identification.free_slide import free_slide
 from pushwise.identification.setup_doubts import contact_gaps, doubt_setup
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Learned, Outcome, Phase
@@ -83,6 +84,39 @@ def test_a_finger_that_is_off_is_doubted_and_estimated(
     known = pw.identify(grid, records, finger=FINGER)
     assert known.facts()["setup"] is None
     assert not any("set-up" in words for words in known.statements())
+
+
+@pytest.mark.parametrize("behind", [0.0035, 0.005, 0.008])
+def test_a_finger_that_seems_to_be_apart_throughout_is_doubted(
+    grid: pw.CellGrid, records: list[pw.PushRecord], behind: float
+) -> None:
+    """Take no push for a free slide because the finger is recorded some millimetres behind."""
+    record = records[1]
+    (off,) = misplaced([record], np.array([0.0, behind]))
+    assert free_slide(grid, off, FINGER.radius) is None
+    assert contact_gaps(grid, [off], FINGER) == pytest.approx([behind], abs=5e-4)
+    assert doubt_setup(grid, [off], FINGER, pw.Prior())[1].tip_doubt == pytest.approx(
+        behind, abs=5e-4
+    )
+
+
+def test_a_push_seen_from_its_midst_shows_a_finger_that_is_off(
+    grid: pw.CellGrid, records: list[pw.PushRecord]
+) -> None:
+    """Measure the gap of a record that starts in motion, as of one that starts at rest."""
+    whole = misplaced(records, TIP)
+    midst = []
+    for record in whole:
+        assert isinstance(record.push, pw.Push)
+        t, pose = record.t[20:] - record.t[20], record.pose[20:]
+        push = pw.Push.line(
+            record.push.at(record.t[20:21])[0], record.push.velocity, record.push.duration - 20 / 30
+        )
+        twist = (pose[3] - pose[0]) / (t[3] - t[0])
+        midst.append(pw.PushRecord(push, t, pose, twist=twist, source="made"))
+    gaps = contact_gaps(grid, midst, FINGER)
+    assert gaps == pytest.approx(contact_gaps(grid, whole, FINGER), abs=5e-4)
+    assert doubt_setup(grid, midst, FINGER, pw.Prior())[1].tip_doubt > 1.5e-3
 
 
 def test_a_radius_that_nobody_states_is_guessed(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pushwise.geometry.compiled import nearest_feature
+from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import ForcePush, Push
 from pushwise.records.finger_path import kept_up_speed
 from pushwise.records.record import PushRecord
@@ -41,6 +42,7 @@ SHORTEST = 0.015  # m of sliding from which inertia can be learned
 STOPPING = 0.006  # m of sliding, rocking included, that at least shows how strong friction is
 FEWEST = 5  # samples
 RARE = 25.0  # Hz; a slide is over before as many samples are taken at a lower rate
+SLIPPERY = 0.05  # friction; what slows down by less than this makes it do is pushed after all
 STILL = 3e-3  # m from where an object comes to rest: no motion that noise could not feign
 LIFTED = 5e-4  # m; an object lifted by less, or by less than noise, lies on the table
 TILTED = 5e-3  # rad; likewise
@@ -122,9 +124,31 @@ def _longest(grid: CellGrid, record: PushRecord, radius: float, calm: float) -> 
             first = int(np.searchsorted(record.t, record.t[begin] + calm))
         way = _size_of(record.pose[first:end] - record.pose[end - 1], size)
         moving = np.flatnonzero(way > STILL)
-        if len(moving) and (best is None or way[0] > best.way):
+        if not len(moving) or not _slows_down(record.t[first:end], way, int(moving[-1])):
+            continue
+        if best is None or way[0] > best.way:
             best = _Run(first, min(first + int(moving[-1]) + 1 + AFTER, end), float(way[0]))
     return best
+
+
+def _slows_down(t: Array, way: Array, last: int) -> bool:
+    """Return whether friction slows an object down, as it would if nothing pushed it.
+
+    If not, the finger is not where the record has it: it only seems to be apart. A few samples do
+    not show it.
+
+    Args:
+        t: Times of samples [s], shape (k,).
+        way: How far it is from where it comes to rest [m], shape (k,).
+        last: The last sample at which it moves.
+
+    """
+    if last < FEWEST:
+        return True
+    half = 0.5 * float(t[last] - t[0])
+    middle = float(np.interp(t[0] + half, t, way))
+    # In equal times it goes half^2 times the deceleration less far.
+    return bool((way[0] - middle) - (middle - way[last]) >= SLIPPERY * GRAVITY * half**2)
 
 
 def _size_of(motion: Array, size: float) -> Array:

@@ -103,7 +103,7 @@ def _gaps(body: PushedOutline, grid: CellGrid, record: PushRecord) -> Array:
     """Return the gaps [m] at the samples at which a slow finger moves an object, shape (k,)."""
     push = record.push
     nothing: Array = np.zeros(0)
-    if not isinstance(push, Push) or record.fell or record.twist.any() or len(record.t) < FEWEST:
+    if not isinstance(push, Push) or record.fell or len(record.t) < FEWEST:
         return nothing
     if is_flick(push) or free_slide(grid, record, body.radius) is not None:
         return nothing

@@ -295,7 +295,7 @@ class PreparedObject:
                 raise SimulationError(
                     f"{name}: the finger, radius {action.radius:g} m, starts {-met.gap * 1e3:.1f} "
                     "mm inside the object as observed; more than three quarters of its radius "
-                    "cannot be noise."
+                    "cannot be noise: is that its radius?"
                 )
             if deepest is not None and met.gap < -deepest:
                 raise SimulationError(

@@ -31,7 +31,7 @@ _CLEAR = 1.5  # times as much variation one tenth of a second away: otherwise no
 _AWAY = 0.1  # s
 _CLEARER = 2.0  # times as much variation as stamped: otherwise no offset is believed
 _SAME = 0.04  # s; clocks that differ by less count as the same: a tip that is off feigns as much
-_BETTER = 1e-3  # m by which variation must decrease to believe in an offset
+_BETTER = 5e-4  # m by which variation must decrease to believe in an offset
 _MOST = 300  # samples of an episode that are looked at,
 _SLOWEST = 0.1  # those at which the object is as fast as this, compared with its greatest speed,
 _NEARBY = 0.1  # s before and after,
@@ -54,6 +54,12 @@ class ClockOffset:
     @property
     def words(self) -> str:
         """What was found, in words."""
+        if self.delay == 0.0 and abs(self.best) > _SAME:
+            return (
+                f"the object's poses may be stamped {_late(self.best)} compared with the finger's, "
+                "by how the two move together, but that is not certain enough for a correction; "
+                "state the delay if you know it"
+            )
         if self.delay == 0.0:
             return (
                 f"finger and object move together as stamped, within {_SAME:g} s (best with the "
@@ -95,6 +101,8 @@ def clock_offset(episodes: Sequence[ContactEpisode]) -> ClockOffset | None:
     differs = (
         abs(delay) > _SAME and now > _CLEARER * scatter[best] and now - scatter[best] > _BETTER
     )
+    if abs(delay) > _SAME and now < _CLEAR * scatter[best]:
+        return None
     return ClockOffset(delay if differs else 0.0, delay)
 
 

@@ -18,7 +18,12 @@ from pushwise.physics.push import Push
 from pushwise.records.log_file import SLOW
 from pushwise.records.record import Noise, PushRecord
 from pushwise.records.recordings.clock_offset import clock_offset
-from pushwise.records.recordings.episodes import ContactEpisode, at_rest_within, find_episodes
+from pushwise.records.recordings.episodes import (
+    ContactEpisode,
+    at_rest_within,
+    find_episodes,
+    still_words,
+)
 from pushwise.records.recordings.findings import Findings, FoundPush
 from pushwise.records.recordings.sensor_calibration import ForceCalibration, estimate_noise, felt
 from pushwise.records.recordings.stream import Recording, Stream
@@ -63,15 +68,21 @@ def cut_pushes(
     times = []
     for recording in recordings:
         found, why = find_episodes(recording, grid)
+        if not found and not why and len(recordings) > 1:
+            why = [f"{recording.source}: {still_words(recording)}"]
         episodes += found
         left_out += why
         times.append([(float(one.t[0]), float(one.t[-1])) for one in found])
         notes += [note for note in recording.notes if note not in notes]
-    noise = estimate_noise(recordings, times)
+    noise, assumed = estimate_noise(recordings, times)
+    notes += assumed
     still = [at_rest_within(recording.object) for recording in recordings]
     forces = ForceCalibration(recordings, still)
     silent = [one for one in episodes if not _force_covers(one)]
-    left_out += [f"{one.name}: the force was not recorded" for one in silent]
+    left_out += [
+        f"{one.name}: the force was not recorded throughout; without forces it would be kept"
+        for one in silent
+    ]
     episodes = [one for one in episodes if one not in silent]
     forces.orient([(one.recording, one.t, one.finger) for one in episodes])
     notes += forces.notes() + _late_note(episodes)

@@ -16,11 +16,12 @@ import numpy as np
 
 from pushwise.geometry.polygon import outline_distance, placed
 from pushwise.records.log_file import SLOW
-from pushwise.records.recordings.stream import Recording, Stream, too_far
+from pushwise.records.recordings.false_samples import too_far
+from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array, Flags
 
-__all__ = ["ContactEpisode", "at_rest_within", "find_episodes"]
+__all__ = ["ContactEpisode", "at_rest_within", "find_episodes", "still_words"]
 
 _ARM = 0.05  # m; displacement equivalent to a rotation by one radian
 _WINDOW = 0.25  # s; the mean pose over this time is compared with that over the time before
@@ -37,7 +38,7 @@ _PAUSED = 2e-4  # m, or less than its noise
 _NEAR = 0.02  # m; a finger that stays farther from the outline did not push
 _LOOKS = 100  # number of instants at which a finger's distance from the outline is computed
 _FIRST = 0.05  # s at the start of a recording that show whether the object is in motion then,
-_FEWEST = 5  # with as many samples
+_FEWEST = 3  # or at least as many samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,18 @@ def find_episodes(
     return found, left_out
 
 
+def still_words(recording: Recording) -> str:
+    """Return why a recording has no episode, and none that was left out, in words."""
+    seen = recording.object.values
+    moved = float(_distance(seen, seen[0]).max())
+    if moved < _MOVED:
+        return f"the object moves by {1e3 * moved:.1f} mm, which is no push"
+    return (
+        f"the object moves by {1e3 * moved:.0f} mm, but not between two of its samples at which "
+        "the finger was recorded, too"
+    )
+
+
 def _motions(seen: Stream) -> list[tuple[int, int]]:
     """Return the samples [first, last) of each motion of an object, from rest to rest.
 
@@ -108,6 +121,10 @@ def _moving(seen: Stream) -> Flags:
     samples = max(_WINDOW / seen.period, 1.0)
     noise = _noise(seen) * np.sqrt(2.0 / samples)
     moving: Flags = _distance(after, before) > max(_CREEP, _CREEP_SIGMAS * noise)
+    # However slowly it moved between two samples that are far apart.
+    stepped = _distance(seen.values[1:], seen.values[:-1]) > at_rest_within(seen)
+    moving[1:] |= stepped
+    moving[:-1] |= stepped
     return moving
 
 
@@ -147,7 +164,8 @@ def _episode(recording: Recording, free: int, first: int, last: int) -> ContactE
     t, pose, place = t[start:end], pose[start:end], place[start:end]
     pose[:, 2] -= 2.0 * np.pi * np.round(pose[0, 2] / (2.0 * np.pi))
     # Nothing is known of what was before the first sample: it may have been in motion.
-    twist = _twist(t, pose, _noise(seen)) if first == 0 and start == 0 else np.zeros(3)
+    unknown = start == 0 and (first == 0 or t[0] > seen.t[first])
+    twist = _twist(t, pose, _noise(seen)) if unknown else np.zeros(3)
     return ContactEpisode(recording, t, pose, place, twist)
 
 
@@ -166,21 +184,23 @@ def _start(finger: Stream, t: Array, place: Array, onset: int, margin: float) ->
 
     """
     far = np.hypot(*(place[:onset] - place[onset]).T) > margin - _ROUNDING
-    earlier = finger.at(np.maximum(t[:onset] - _PAUSE, finger.t[0]))
-    paused = np.hypot(*(place[:onset] - earlier).T) < max(
+    earlier = t[:onset] - _PAUSE
+    paused = np.hypot(*(place[:onset] - finger.at(earlier)).T) < max(
         _PAUSED, _SIGMAS * float(finger.jitter.max())
     )
+    # At the start of a recording nothing is known of a rest.
+    paused &= earlier >= finger.t[0]
     before = np.flatnonzero(far | paused)
     return int(before[-1]) if len(before) else 0
 
 
 def _twist(t: Array, pose: Array, noise: float) -> Array:
     """Return the twist (3,) of an object at the first of its samples, zero if it seems to rest."""
-    some = t <= t[0] + _FIRST
-    if some.sum() < _FEWEST:
+    if len(t) < _FEWEST or t[_FEWEST - 1] - t[0] > _REST:
         return np.zeros(3)
+    some = t <= max(t[0] + _FIRST, t[_FEWEST - 1])
     _, slope = np.polynomial.polynomial.polyfit(t[some] - t[0], pose[some], 1)
-    moved = float(_distance(slope * _FIRST, np.zeros(3)))
+    moved = float(_distance(slope * (t[some][-1] - t[0]), np.zeros(3)))
     rests = moved < max(_CREEP, _CREEP_SIGMAS * noise / np.sqrt(float(some.sum())))
     twist: Array = np.zeros(3) if rests else slope
     return twist
@@ -200,6 +220,9 @@ def _refused(episode: ContactEpisode, grid: CellGrid | None) -> str:
             f"the tracked object jumps by {1e3 * np.hypot(*step[i, :2]):.0f} mm and "
             f"{np.degrees(abs(step[i, 2])):.0f} degrees at {t[i + 1]:.2f} s"
         )
+    if seconds := _unseen(episode):
+        far = 1e3 * np.hypot(*(pose[-1] - pose[0])[:2])
+        return f"the object moves by {far:.0f} mm while nothing was recorded for {seconds:.2f} s"
     if grid is not None:
         some = np.unique(np.linspace(0, len(t) - 1, _LOOKS).astype(int))
         pairs = zip(pose[some], episode.finger[some], strict=True)
@@ -207,6 +230,20 @@ def _refused(episode: ContactEpisode, grid: CellGrid | None) -> str:
         if gap > _NEAR:
             return f"the finger stays at least {1e3 * gap:.0f} mm from the object"
     return ""
+
+
+def _unseen(episode: ContactEpisode) -> float:
+    """Return the length of a gap [s] in which all of the motion is; zero if there is none.
+
+    Object and finger have no samples in it, and the object rests before and after.
+    """
+    t, pose, finger = episode.t, episode.pose, episode.recording.finger
+    i = int(np.argmax(_distance(pose[1:], pose[:-1])))
+    still = at_rest_within(episode.recording.object)
+    rests = max(_distance(pose[: i + 1], pose[0]).max(), _distance(pose[i + 1 :], pose[-1]).max())
+    gap = float(t[i + 1] - t[i])
+    lost = gap > _REST / 2 and not finger.seen(t[i : i + 1] + 0.5 * gap).any()
+    return gap if lost and rests <= still else 0.0
 
 
 def _distance(pose: Array, other: Array) -> Array:

@@ -173,7 +173,7 @@ def _stream_words(stream: Stream, source: str) -> str:
         (stream.queued, "stamped late, just before the next: dropped"),
         (stream.held, "repeats of the one before: dropped"),
         (stream.not_finite, "without numbers: dropped"),
-        (stream.jumps, "far from both neighbours: dropped"),
+        (stream.jumps, "far from those before and after: dropped"),
         (stream.not_planar, "lifted or tilted: dropped"),
         (stream.not_placed, "while transforms are missing: dropped"),
     ):

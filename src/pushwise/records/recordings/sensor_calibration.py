@@ -19,6 +19,7 @@ __all__ = ["ForceCalibration", "estimate_noise", "felt"]
 
 _WINDOW = 0.5  # s; long enough for slow jitter, short enough to fit between pushes
 _FEWEST = 8  # samples that a window, or the time in the air, must have
+_GUESS = 5e-4, 5e-4, 2.5e-3  # m, m, rad; noise of poses that are seen too rarely to show it
 _MARGIN = 0.3  # s before and after: a push there is not rest, and an object that moves is pushed
 _AIR_SPEED = 5e-3  # m/s; a finger this fast near an object at rest touches nothing
 _FELT = 0.05  # N; a force below this, or below the noise, counts as none
@@ -27,11 +28,12 @@ _STRONGEST = 97  # percentile of the forces: a flick touches the object for a sh
 
 def estimate_noise(
     recordings: Sequence[Recording], pushes: Sequence[Sequence[tuple[float, float]]]
-) -> Noise:
-    """Return the noise of poses and forces while nothing is pushed.
+) -> tuple[Noise, list[str]]:
+    """Return the noise of poses and forces while nothing is pushed, and notes on assumptions.
 
     It is the median over short windows of the standard deviation in each, which is insensitive to
-    a window in which a person moves the object. Without any rest it is the jitter of the motion.
+    a window in which a person moves the object. Without any rest it is the jitter of the motion, of
+    which a few poses show nothing.
 
     Args:
         recordings: The recordings.
@@ -43,11 +45,18 @@ def estimate_noise(
         poses.append(_deviations(recording.object, spans))
         if recording.force is not None:
             forces.append(_deviations(recording.force, spans))
-    x, y, theta = _typical(poses, [r.object for r in recordings])
-    fx, fy = _typical(forces, [r.force for r in recordings if r.force is not None])[:2]
-    return Noise(
+    seen = _typical(poses, [r.object for r in recordings])
+    felt = _typical(forces, [r.force for r in recordings if r.force is not None])
+    (x, y, theta), (fx, fy) = _GUESS if seen is None else seen, (0.0, 0.0) if felt is None else felt
+    noise = Noise(
         float(np.hypot(x, y) / np.sqrt(2.0)), float(theta), float(np.hypot(fx, fy) / np.sqrt(2.0))
     )
+    if seen is not None:
+        return noise, []
+    return noise, [
+        "the object is seen too rarely to show the noise of its poses, which is taken to be "
+        f"{1e3 * x:g} mm and {np.degrees(theta):.2g} degrees"
+    ]
 
 
 def _deviations(stream: Stream, pushes: Sequence[tuple[float, float]]) -> Array:
@@ -62,15 +71,11 @@ def _deviations(stream: Stream, pushes: Sequence[tuple[float, float]]) -> Array:
     return np.array(found).reshape(-1, values.shape[1])
 
 
-def _typical(deviations: list[Array], streams: Sequence[Stream]) -> Array:
-    """Return the median over all windows, or the streams' jitter if there are none."""
-    if not streams:
-        return np.zeros(2)
-    windows = np.concatenate(deviations)
-    if len(windows) == 0:
-        windows = np.array([stream.jitter for stream in streams])
-    typical: Array = np.median(windows, axis=0)
-    return typical
+def _typical(deviations: list[Array], streams: Sequence[Stream]) -> Array | None:
+    """Return the median over all windows, or else the streams' jitter; None if that is unknown."""
+    windows = [each for recording in deviations for each in recording]
+    found = windows or [stream.jitter for stream in streams if len(stream.t) >= _FEWEST]
+    return np.median(found, axis=0) if found else None
 
 
 class ForceCalibration:
@@ -156,7 +161,11 @@ def _air(recording: Recording, still: float) -> Array | None:
     around = [recording.object.at(middle + shift) for shift in (-_MARGIN, _MARGIN)]
     step = around[1] - around[0]
     free = (np.hypot(*velocity.T) > _AIR_SPEED) & (np.hypot(step[:, 0], step[:, 1]) < still)
-    free &= recording.force.seen(middle)
+    # Between two samples far apart the object may have moved however slowly.
+    seen = recording.object
+    after = np.clip(np.searchsorted(seen.t, middle), 1, len(seen.t) - 1)
+    moved = np.hypot(*(seen.values[after] - seen.values[after - 1])[:, :2].T)
+    free &= (moved < still) & recording.force.seen(middle)
     if free.sum() < _FEWEST:
         return None
     zero: Array = np.median(recording.force.at(middle[free]), axis=0)

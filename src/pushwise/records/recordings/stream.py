@@ -12,18 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushwise.errors import PushwiseError
+from pushwise.records.recordings.false_samples import (
+    frozen_samples,
+    held_samples,
+    jumping_samples,
+)
 from pushwise.typing import Array, Flags
 
-__all__ = ["Recording", "Stream", "seen_at", "too_far"]
+__all__ = ["Recording", "Stream", "seen_at"]
 
 
 _FAR = 5.0  # m; as in a log: nothing on a table is farther from its origin
 _TURNED = 20.0  # rad; a larger angle is in degrees
 _GAP = 5.0  # times the usual time between samples: a longer one is a gap
+_BRIEF = 0.1  # s; a gap in the force that is no longer loses nothing
 _QUEUED = 0.1  # times the usual time: a sample so close before another waited in a queue
-_STEPS = 10  # changes of value needed to see how long a sensor holds each
-_JUMP = np.array([0.02, 0.2])  # m, rad; a single sample farther from both its neighbours,
-_JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +49,11 @@ class Stream:
     queued: int = 0
     """Number of samples dropped because the next one followed at once: their stamps are late."""
     held: int = 0
-    """Number of samples dropped because a slow sensor that is read often repeated its value."""
+    """Number of samples dropped because a sensor that had nothing new repeated its value."""
     not_finite: int = 0
     """Number of samples dropped because a value was not finite."""
     jumps: int = 0
-    """Number of single samples dropped because they were far from both their neighbours."""
+    """Number of samples dropped because they were far from those before and after, which agree."""
     not_planar: int = 0
     """Number of samples dropped because the object was lifted or tilted."""
     not_placed: int = 0
@@ -90,15 +93,21 @@ class Stream:
         queued = np.zeros(len(t), bool)
         if name != "force" and len(t) > 2:
             step = np.diff(t)
-            queued[:-1] = step < _QUEUED * np.median(step)
+            queued[1:-1] = step[1:] < _QUEUED * np.median(step)
         t, values = t[~queued], values[~queued]
         if name == "object":
             _check_angle(origin, values[:, 2])
+        held = jumps = 0
+        if name != "force":
+            for repeats in (held_samples, frozen_samples):
+                repeated = repeats(t, values)
+                t, values = t[~repeated], values[~repeated]
+                held += int(repeated.sum())
+            jumped = jumping_samples(t, values)
+            t, values = t[~jumped], values[~jumped]
+            jumps = int(jumped.sum())
+        if name == "object":
             values = np.column_stack([values[:, :2], np.unwrap(values[:, 2])])
-        held = np.zeros(len(t), bool) if name == "force" else _held(values)
-        t, values = t[~held], values[~held]
-        jumped = np.zeros(len(t), bool) if name == "force" else _jumps(t, values)
-        t, values = t[~jumped], values[~jumped]
         if len(t) < 2:
             raise PushwiseError(
                 f"{origin} must have at least two samples of the {name}, with numbers and at "
@@ -114,9 +123,9 @@ class Stream:
             unsorted=unsorted,
             duplicates=duplicates,
             queued=int(queued.sum()),
-            held=int(held.sum()),
+            held=held,
             not_finite=not_finite,
-            jumps=int(jumped.sum()),
+            jumps=jumps,
             not_planar=not_planar,
             not_placed=not_placed,
         )
@@ -158,11 +167,13 @@ class Stream:
         """Return whether there are samples around all of the times (k,), none of them in a gap.
 
         Sensors start and stop at slightly different times: a time before the first sample or
-        after the last is covered if the wait is too short to be a gap.
+        after the last is covered if the wait is too short to be a gap. A tenth of a second is too
+        short in any case, and so are a few messages that are lost.
         """
         inside = np.clip(t, self.t[0], self.t[-1])
-        near = np.abs(t - inside).max() <= _GAP * self.period
-        return bool(near and self.seen(inside).all())
+        longest = max(_GAP * self.period, _BRIEF)
+        near = np.abs(t - inside).max() <= longest
+        return bool(near and _between(self.t, inside, longest).all())
 
     def mean_between(self, t: Array) -> Array:
         """Return the mean since the previous time, shape (k, d), for increasing times (k,).
@@ -218,51 +229,17 @@ class Recording:
 
 def seen_at(samples: Array, t: Array) -> Flags:
     """Return which of the times (k,) lie between samples, increasing, (n,), and not in a gap."""
-    step = np.diff(samples)
+    return _between(samples, t, _GAP * float(np.median(np.diff(samples))))
+
+
+def _between(samples: Array, t: Array, longest: float) -> Flags:
+    """Return which of the times (k,) lie between samples (n,) that are not farther apart [s]."""
     after = np.clip(np.searchsorted(samples, t), 1, len(samples) - 1)
-    near = step[after - 1] <= _GAP * np.median(step)
+    near = np.diff(samples)[after - 1] <= longest
     on = (t == samples[after]) | (t == samples[after - 1])
     inside = (t >= samples[0]) & (t <= samples[-1])
     seen: Flags = inside & (near | on)
     return seen
-
-
-def _held(values: Array) -> Flags:
-    """Return which samples only repeat a value, as of a sensor read more often than it measures.
-
-    Its values (k, d) change in steps. While they change, each holds for about the same number of
-    samples. A longer hold is rest, during which samples are kept at the same rate.
-    """
-    first = np.flatnonzero(np.append(True, np.any(np.diff(values, axis=0) != 0.0, axis=1)))
-    length = np.diff(np.append(first, len(values)))
-    held = np.zeros(len(values), bool)
-    if len(first) < _STEPS or (hold := int(np.median(length))) < 2:
-        return held
-    since = np.arange(len(values)) - np.repeat(first, length)
-    rests = np.repeat(length >= 2 * hold, length)
-    held |= (since > 0) & ~(rests & (since % hold == 0))
-    return held
-
-
-def _jumps(t: Array, values: Array) -> Flags:
-    """Return which single samples are far from both their neighbours, which agree."""
-    jumped = np.zeros(len(t), bool)
-    if len(t) < 3:
-        return jumped
-    before = too_far(values[1:-1] - values[:-2], t[1:-1] - t[:-2])
-    after = too_far(values[2:] - values[1:-1], t[2:] - t[1:-1])
-    across = too_far(values[2:] - values[:-2], t[2:] - t[:-2])
-    jumped[1:-1] = before & after & ~across
-    return jumped
-
-
-def too_far(step: Array, dt: Array) -> Flags:
-    """Return which steps (k, d) over times (k,) are too large for a pushed object."""
-    size = np.hypot(step[:, 0], step[:, 1])
-    far: Flags = size > np.maximum(_JUMP[0], _JUMP_RATE[0] * dt)
-    if step.shape[1] == 3:
-        far |= np.abs(step[:, 2]) > np.maximum(_JUMP[1], _JUMP_RATE[1] * dt)
-    return far
 
 
 def _check_length(name: str, origin: str, places: Array) -> None:
