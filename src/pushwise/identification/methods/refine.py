@@ -70,17 +70,19 @@ def refine(task: Task) -> Refined:
     sigma = sensor_noise(problem, task.noise.pose)
     refinement = _Refinement(task, problem, sigma, task.counter.count)
     first = refinement.most_probable(starts)
-    used = len(problem.records) - len(problem.flaws)
+    used = len(problem.used)
     wrong = _contradicted(problem, first)
     if 2 * len(wrong) >= used:
         return first
-    balanced = _balanced(task, problem, first) | wrong
-    if 2 * len(balanced) <= used:
-        wrong = balanced
+    before = task.counter.count
+    balanced = _balanced(task, problem, first) - wrong
+    if balanced and 2 * len(balanced | wrong) <= used:
+        wrong |= balanced
+    else:
+        # It starts near its end, so that half of the simulations are left for it.
+        before -= 0.5 * MOST / used
     if not wrong:
         return first
-    # It starts near its end, so that half of the simulations are left for it.
-    before = task.counter.count - 0.5 * MOST / len(problem.records)
     rest = replace(refinement, problem=problem.without(wrong), before=before)
     again = rest.most_probable([first.u, *starts])
     weight = np.where(np.isin(problem.owner, list(wrong)), first.weight, again.weight)
@@ -215,12 +217,12 @@ class _Refinement:
                 except SimulationError:  # the finger starts too deep inside the object
                     errors.append(np.inf)
             start[:] = tried[int(np.argmin(errors))]
-            self.task.counter.add(DRAWS / len(problem.records))
+            self.task.counter.add(DRAWS / len(problem.used))
         return None if (u == end.u).all() else u
 
     def _spent(self, pushes: int) -> bool:
         """Return whether so many simulated pushes, or the time allowed, are used up."""
-        simulated = (self.task.counter.count - self.before) * len(self.problem.records)
+        simulated = (self.task.counter.count - self.before) * len(self.problem.used)
         return simulated > pushes or self.task.out_of_time
 
     def _try(self, u: Array) -> Residuals | None:
@@ -255,7 +257,7 @@ def _balanced(task: Task, problem: Problem, end: Refined) -> frozenset[int]:
     task.counter.add()
     believed = problem.believed(end.u)
     found = set()
-    for i in range(len(problem.records)):
+    for i in problem.used:
         samples = int(np.sum(problem.owner == i))
         if samples < FEW or problem.order.free[i] or problem.order.windows[i] > 1:
             continue
