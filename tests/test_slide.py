@@ -190,6 +190,29 @@ def test_the_seconds_of_a_stopped_run_add_up(
     assert load_run(tmp_path / "run").seconds == done.seconds
 
 
+def test_runs_that_differ_by_an_empty_name_are_different(tmp_path: Path) -> None:
+    """Name what only one of two runs states, even if it states nothing."""
+    start = Outcome(SlideOptions(explore=0), TABLE, pw.Finger(), pw.Prior())
+    first = RunFolder(tmp_path / "run", {"robot": None})
+    with first.held():
+        first.begin(crimp(), start)
+    second = RunFolder(tmp_path / "run", {})
+    with pytest.raises(PushwiseError, match="robot None, not nothing"), second.held():
+        second.begin(crimp(), start)
+    with pytest.raises(PushwiseError, match="about must be what JSON can hold"):
+        RunFolder(tmp_path / "run", {"folder": tmp_path})
+
+
+def test_options_are_refused_before_anything_is_pushed() -> None:
+    """Do not push until a preference is found to be misspelt; keep the point as plain numbers."""
+    with pytest.raises(PushwiseError, match=r'prefer must be "safety" or "overhang"; got .saftey.'):
+        SlideOptions(prefer="saftey")  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match=r"grasp_at must have shape \(2,\)"):
+        SlideOptions(grasp_at=(0.1, 0.2, 0.3))  # type: ignore[arg-type]
+    given = SlideOptions(grasp_at=np.array([0.1, 0.2]))  # type: ignore[arg-type]
+    assert given.grasp_at == (0.1, 0.2)
+
+
 def test_another_run_is_not_overwritten(run: Path) -> None:
     """Say in one sentence what is different."""
     before = said(run)

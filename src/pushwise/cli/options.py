@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
-    from pushwise.planning.goals import Prefer
+    from pushwise.planning.options import Prefer
 
 __all__ = [
     "OBJECTS",

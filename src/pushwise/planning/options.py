@@ -6,10 +6,14 @@ The command line shows the defaults in its help, so that nothing slow is importe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pushwise.errors import PushwiseError
 
-__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PLACEMENT_STD", "PlanOptions"]
+__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PLACEMENT_STD", "PlanOptions", "Prefer"]
+
+Prefer = Literal["safety", "overhang"]
+"""Which goals at the edge are best."""
 
 METHODS = ("batch", "gradient", "exhaustive")
 """Names of the contact searches: ours with the fewest pushes, the paper's Algorithm 2, and the
