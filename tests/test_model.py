@@ -54,6 +54,12 @@ def test_bad_models_are_refused(mass: ArrayLike, friction: ArrayLike, sentence: 
         pw.ObjectModel(GRID, mass=mass, friction=friction)
 
 
+def test_one_friction_may_be_a_number_of_numpy_s() -> None:
+    """Take the single precision of another library."""
+    model = pw.ObjectModel(GRID, mass=[1.0, 1.0], friction=np.float32(0.5))
+    assert model.friction.tolist() == [0.5, 0.5]
+
+
 def test_a_model_needs_a_grid() -> None:
     """Refuse anything but a CellGrid."""
     with pytest.raises(PushwiseError, match=r"grid must be a CellGrid; got list\."):

@@ -38,8 +38,9 @@ class Observation:
 
     def __init__(self, points: ArrayLike, pose: ArrayLike) -> None:
         """Check and copy the arrays; leave out points that are not finite, as a camera has them."""
-        if isinstance(points, np.ndarray) and points.ndim == 2 and len(points):
-            points = points[np.isfinite(points).all(axis=1)]
+        cloud = _floats(points)
+        if cloud is not None and len(cloud):
+            points = cloud[np.isfinite(cloud).all(axis=1)]
             if not len(points):
                 raise PushwiseError("none of the observed points is finite; check the camera.")
         object.__setattr__(self, "points", finite_array("observed points", points, ("N", 3)))
@@ -99,6 +100,15 @@ class StreamingWorld(World, Protocol):
             dt: Duration of the move [s].
 
         """
+
+
+def _floats(points: ArrayLike) -> Array | None:
+    """Return rows of floats as an array; None for anything else, which `finite_array` judges."""
+    try:
+        cloud = np.asarray(points)
+    except ValueError:  # rows of unequal length
+        return None
+    return cloud if cloud.ndim == 2 and cloud.dtype.kind == "f" else None
 
 
 def observed(world: World) -> Observation:
