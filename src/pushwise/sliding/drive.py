@@ -63,7 +63,8 @@ def drive(
 
     """
     there = np.array(finite_array("goal", goal, (3,)))
-    steps = int(positive_number("time_limit", time_limit) / controller.options.period)
+    # At least one step, so that the object is looked at.
+    steps = max(int(positive_number("time_limit", time_limit) / controller.options.period), 1)
     log = _Log(controller, noise)
     controller.reset()
     end, detail, fell = End.OUT_OF_TIME, "", False
