@@ -136,7 +136,7 @@ def stopped_at(
     prior: Prior,
     method: str,
 ) -> Identification:
-    """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
+    """Return what is known at a model where a method was stopped; arguments as for `identify`."""
     problem = Problem(model.grid, list(records), finger, prior, finds_height=False)
     problem = _usable(problem, method_named(method))
     u = problem.unknowns_of(model)

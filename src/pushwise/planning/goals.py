@@ -67,7 +67,7 @@ class GoalSpace:
     obstacles: Sequence[ArrayLike] = ()
     """Polygons [m] that the object must not touch, shape (k, 2) each."""
     start: ArrayLike | None = None
-    """Pose of the object now, shape (3,): of goals that are as good, near ones are preferred."""
+    """Pose of the object now, shape (3,): of equally good goals, near ones are preferred."""
 
 
 def choose_goal(
@@ -229,7 +229,7 @@ def overhanging_poses(
         table: The table.
         request: The part.
         grasp_width: How wide it may be along the edge [m].
-        region: Where poses may be, as of `GoalSpace`.
+        region: Where poses may be, as for `GoalSpace`.
 
     Raises:
         PushwiseError: There is none; the message says what is too large.

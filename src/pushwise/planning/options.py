@@ -47,7 +47,7 @@ class PlanOptions:
     placement_std: float = PLACEMENT_STD
     """Standard error of where the object is relative to the table's edge [m], along each axis."""
     time_limit: float = 20.0
-    """Time for each plan [s], kept within a tenth; compilation is not counted."""
+    """Time limit for each plan [s], kept to within a tenth; compilation is not counted."""
     seed: int = 0
     """Random seed."""
 

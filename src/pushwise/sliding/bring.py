@@ -35,7 +35,7 @@ def bring(
     options: PlanOptions = PlanOptions(),
     progress: OnProgress | None = None,
 ) -> Followed:
-    """Slide the object of a world to a goal; arguments as of `follow`.
+    """Slide the object of a world to a goal; arguments as for `follow`.
 
     A world that streams is driven by a `PushController`, for a minute at most. Where that does not
     get there, whole pushes are planned from where the object is, `max_pushes` of them at most.

@@ -127,7 +127,7 @@ def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
     """Return an object with its hidden mass and friction.
 
     Args:
-        what: As of `random_world`, but for a scene.
+        what: As for `random_world`, except a scene.
         rng: Source of randomness.
 
     """
