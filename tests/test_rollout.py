@@ -262,6 +262,12 @@ def test_bad_batches_are_refused(options: dict[str, object], sentence: str) -> N
         simulate_batch(HAMMER, [PUSH] * 3, **options)  # type: ignore[arg-type]
 
 
+def test_a_model_is_an_object_model() -> None:
+    """Name what was given instead, such as a belief."""
+    with pytest.raises(PushwiseError, match="model must be an ObjectModel; got CellGrid"):
+        simulate(HAMMER.grid, PUSH)  # type: ignore[arg-type]
+
+
 def test_cell_out_of_range_is_refused() -> None:
     """Name the number of cells."""
     with pytest.raises(PushwiseError, match="below the number of cells, 88; got 88"):

@@ -180,6 +180,8 @@ def test_a_push_or_move_that_returns_nothing_is_told_so(tmp_path: Path) -> None:
     robot: Any = Robot(pw.worlds.Ideal(crimp).observe())
     with pytest.raises(PushwiseError, match=r"Robot.push must return .* PushRecord; got None"):
         pw.record(robot, tmp_path / "log.csv", grid=crimp.grid, pushes=1, seed=0)
+    with pytest.raises(PushwiseError, match="a world must be an object with the methods observe"):
+        pw.record(crimp, tmp_path / "log.csv", grid=crimp.grid, pushes=1, seed=0)  # type: ignore[arg-type]
     controller = pw.PushController(pw.Belief.certain(crimp.model), pw.Table())
     with pytest.raises(PushwiseError, match=r"Robot.move must return .* Observation; got None"):
         pw.drive(robot, controller, (0.1, 0.0, 0.0))

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from pushwise.physics.push import Push
 
-__all__ = ["Observation", "Sensing", "StreamingWorld", "World", "moved", "observed", "pushed"]
+__all__ = [
+    "Observation",
+    "Sensing",
+    "StreamingWorld",
+    "World",
+    "checked_world",
+    "moved",
+    "observed",
+    "pushed",
+]
 
 T = TypeVar("T")
 
@@ -111,13 +120,18 @@ def _floats(points: ArrayLike) -> Array | None:
     return cloud if cloud.ndim == 2 and cloud.dtype.kind == "f" else None
 
 
-def observed(world: World) -> Observation:
-    """Look at the object of a world that anyone may have written."""
+def checked_world(world: World) -> None:
+    """Refuse what has not the methods of a world."""
     if isinstance(world, type) or not isinstance(world, World):
         raise PushwiseError(
             "a world must be an object with the methods observe, push and reset; got "
             f"{world.__name__ + ', a class' if isinstance(world, type) else type(world).__name__}."
         )
+
+
+def observed(world: World) -> Observation:
+    """Look at the object of a world that anyone may have written."""
+    checked_world(world)
     return _returned(world, "observe", world.observe(), Observation)
 
 
