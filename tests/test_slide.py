@@ -458,3 +458,26 @@ def test_a_controller_finds_the_way_where_no_plan_was_found(
     assert done.success
     assert done.plan is None
     assert load_run(tmp_path / "run").plan is None
+
+
+def test_a_belief_learned_from_copies_and_slides_reads_back(tmp_path: Path) -> None:
+    """Recognise a push by what was seen of it: as a copy without forces, and by its free slide."""
+    grid, finger, rng = crimp().truth.grid, pw.Finger(), np.random.default_rng(0)
+    table = pw.Table.rectangle(3.0, 3.0)
+    world = pw.worlds.Ideal(crimp().truth, table, sensing=replace(CAMERA, rate=60.0, forces=True))
+    made = [
+        world.push(pw.draw_push(rng, grid, world.observe().pose, table, finger)) for _ in range(4)
+    ]
+    pose = world.observe().pose
+    (flick,) = pw.draw_flicks(rng, [world.truth], pose, table, finger)
+    made.append(world.push(flick))
+    explored, followed = tuple(made[:3]), tuple(made[3:])
+    found = pw.identify(grid, made)
+    copies = tuple(record.without_force() for record in followed)
+    result = pw.Followed(End.REACHED, "", pose, pose, 0.0, copies, found.belief, simulations=0)
+    done = Outcome(SlideOptions(), table, finger, pw.Prior(), grid=grid, records=explored)
+    write_phase(tmp_path, Phase.FOLLOW, result, done)
+    read = read_phase(tmp_path, Phase.FOLLOW, done).value.belief.posterior
+    assert len(read.problem.records) == len(made)
+    wanted = found.posterior.centre_of_mass_covariance
+    assert np.allclose(read.centre_of_mass_covariance, wanted, rtol=1e-6)
