@@ -159,3 +159,11 @@ def test_bad_records_are_refused(
     """Refuse records whose parts do not fit together."""
     with pytest.raises(PushwiseError, match=sentence):
         pw.PushRecord(push, t, pose, force)
+
+
+def test_noise_is_a_noise() -> None:
+    """Refuse a number where position, angle and force have one each."""
+    with pytest.raises(PushwiseError, match=r"noise must be a Noise or None; got 0\.001"):
+        pw.PushRecord(PUSH, (0, 1), np.zeros((2, 3)), noise=0.001)  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match=r"noise must be a Noise; got 0\.001"):
+        pw.worlds.Sensing(0.001)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def identify(
         finger = Finger(records.finger_radius)
     known = finger is not None
     finger = finger or Finger()
-    records = list(records)
+    records = _checked(records)
     if chosen.calibrates:
         finger, prior = doubt_setup(grid, records, finger, prior, radius_known=known)
     problem = Problem(grid, records, finger, prior, physics, finds_height=chosen.finds_height)
@@ -126,6 +126,19 @@ def identify(
     found = problem.model(refined.u)
     history.end(found, fit_error(problem, refined.u))  # not counted: the search is over
     return _identification(problem, refined, found, tuple(history.steps), method)
+
+
+def _checked(records: Sequence[PushRecord]) -> list[PushRecord]:
+    """Return records as a list; refuse anything else."""
+    if isinstance(records, PushRecord):
+        raise PushwiseError("records must be a list of PushRecords; put a single one in brackets.")
+    found = list(records)
+    for i, record in enumerate(found):
+        if not isinstance(record, PushRecord):
+            raise PushwiseError(
+                f"records must be PushRecords; records[{i}] is a {type(record).__name__}."
+            )
+    return found
 
 
 def stopped_at(

@@ -70,7 +70,9 @@ class Sensing:
     """Whether records include height and tilt, as a tracker in six dimensions measures them."""
 
     def __post_init__(self) -> None:
-        """Check the rate."""
+        """Check the noise and the rate."""
+        if not isinstance(self.noise, Noise):
+            raise PushwiseError(f"noise must be a Noise; got {self.noise!r}.")
         object.__setattr__(self, "rate", positive_number("rate", self.rate))
 
 
