@@ -1,5 +1,7 @@
 """Objects get to goals with feedback where the world streams, and push by push elsewhere."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,14 @@ def test_both_kinds_of_worlds_get_there(streams: bool) -> None:
     assert (done.simulations == 0) is streams  # feedback plans nothing beforehand
     assert done.records and {one.stage for one in news} == {"follow"}
     assert [one.result for one in news] == list(done.records)[: len(news)]
+
+
+def test_pushes_after_a_drive_fit_into_one_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep of whole pushes only what is known of those driven, too: a log has it for all."""
+    monkeypatch.setattr("pushwise.sliding.bring._TIME_LIMIT", 1.0)
+    world = pw.worlds.Ideal(MODEL, TABLE, sensing=pw.worlds.Sensing(lift=True))
+    done = bring(world, pw.Belief.certain(MODEL), (0.3, 0.2, 2.0), TABLE)
+    assert {record.source for record in done.records} == {"drive", "Ideal"}
+    pw.PushLog(done.records).save(tmp_path / "log.csv")

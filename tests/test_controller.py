@@ -117,6 +117,8 @@ def test_the_time_limit_holds() -> None:
     assert done.end is End.OUT_OF_TIME
     assert done.seconds == pytest.approx(0.5)
     assert not done.reached
+    shorter = pw.drive(world_of("square"), controller("square"), (0.4, 0.3, 2.0), time_limit=1e-3)
+    assert shorter.end is End.OUT_OF_TIME
 
 
 class Refusing(pw.worlds.Ideal):
@@ -161,6 +163,8 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(PushwiseError, match="has not seen the object yet"):
         _ = control.pose
     seen = world_of("square").observe()
+    control.step(seen, seen.pose)
+    control.refused()  # before anything was chosen
     with pytest.raises(PushwiseError, match=r"goal must have shape \(3,\)|goal"):
         control.step(seen, (0.1, 0.2))
     with pytest.raises(

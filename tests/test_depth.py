@@ -110,6 +110,7 @@ def test_small_and_thin_meshes_keep_their_size(
     ("vertices", "faces", "sentence"),
     [
         (CUBE * [0, 1, 1], CUBE_FACES, "the mesh covers no area when seen from above"),
+        (CUBE * [1, 1, 0], CUBE_FACES, "the mesh is flat: its z runs from 0 to 0 m"),
         (CUBE, np.empty((0, 3), dtype=int), "the mesh has none"),
         (CUBE, [(0, 1, 8)], "indices of the 8 vertices, 0 to 7; they run from 0 to 8"),
         (CUBE, [(0.0, 1.0, 2.0)], "faces must be integers"),

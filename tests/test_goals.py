@@ -98,6 +98,13 @@ def test_goals_stay_in_the_region() -> None:
         pw.choose_goal(KNOWN, TABLE, space=pw.GoalSpace(region=4))
 
 
+def test_numbers_of_edges_may_be_numpy_s() -> None:
+    """Take an edge that np.argmin found."""
+    belief = pw.Belief.certain(pw.objects.load("hammer").model)
+    goal = pw.choose_goal(belief, pw.Table(), space=pw.GoalSpace(region=np.int64(2)))
+    assert goal.edge == 2
+
+
 def test_the_nearer_of_equals_is_taken() -> None:
     """Go to the side the object is on."""
     for side in (-1.0, 1.0):

@@ -301,6 +301,9 @@ CELL_99 = pw.PushRecord(
     ("call", "sentence"),
     [
         (lambda: pw.identify(BOX, []), "no pushes to learn from"),
+        (lambda: pw.identify(BOX, FAR), "put a single one in brackets"),  # type: ignore[arg-type]
+        (lambda: pw.identify(BOX, [FAR, None]), r"records\[1\] is a NoneType"),  # type: ignore[list-item]
+        (lambda: pw.Belief.certain(BOX), "model of a belief must be of the class ObjectModel; got"),  # type: ignore[arg-type]
         (lambda: pw.identify(BOX, [STILL]), "push 0 did not move the object"),
         (lambda: pw.identify(BOX, [FAR]), "log of another object, or in another frame"),
         (lambda: pw.identify(BOX, [CELL_99]), "acts on cell 99, but the grid has 25 cells"),

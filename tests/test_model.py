@@ -54,6 +54,12 @@ def test_bad_models_are_refused(mass: ArrayLike, friction: ArrayLike, sentence: 
         pw.ObjectModel(GRID, mass=mass, friction=friction)
 
 
+def test_one_friction_may_be_a_number_of_numpy_s() -> None:
+    """Take the single precision of another library."""
+    model = pw.ObjectModel(GRID, mass=[1.0, 1.0], friction=np.float32(0.5))
+    assert model.friction.tolist() == [0.5, 0.5]
+
+
 def test_a_model_needs_a_grid() -> None:
     """Refuse anything but a CellGrid."""
     with pytest.raises(PushwiseError, match=r"grid must be a CellGrid; got list\."):
@@ -153,3 +159,11 @@ def test_bad_records_are_refused(
     """Refuse records whose parts do not fit together."""
     with pytest.raises(PushwiseError, match=sentence):
         pw.PushRecord(push, t, pose, force)
+
+
+def test_noise_is_a_noise() -> None:
+    """Refuse a number where position, angle and force have one each."""
+    with pytest.raises(PushwiseError, match=r"noise must be a Noise or None; got 0\.001"):
+        pw.PushRecord(PUSH, (0, 1), np.zeros((2, 3)), noise=0.001)  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match=r"noise must be a Noise; got 0\.001"):
+        pw.worlds.Sensing(0.001)  # type: ignore[arg-type]

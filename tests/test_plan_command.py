@@ -144,3 +144,22 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path) -> None:
         assert len(done.err.splitlines()) == 1
         assert said in done.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("option", ["--obstacles", "--table", "--scene"])
+def test_no_file_that_is_read_is_overwritten(model: Path, tmp_path: Path, option: str) -> None:
+    """Refuse to write a plan over obstacles, a table or a scene, even with --force."""
+    given = tmp_path / "given.json"
+    given.write_text("[]", encoding="utf-8")
+    done = pushwise("plan", model, "--goal", 0, 0, 0, option, given, "-o", given, "--force")
+    assert done.code == 1
+    assert "given.json is read by this command; choose another name to write to." in done.err
+    assert given.read_text(encoding="utf-8") == "[]"
+
+
+def test_a_plan_and_its_picture_have_two_names(model: Path, tmp_path: Path) -> None:
+    """Refuse to draw the picture over the plan."""
+    out = tmp_path / "plan.png"
+    done = pushwise("plan", model, "--goal", 0, 0, 0, "-o", out, "--plot", out)
+    assert (done.code, out.exists()) == (1, False)
+    assert "-o and --plot both name" in done.err

@@ -37,7 +37,8 @@ def test_clockwise_is_reversed_from_the_same_corner() -> None:
     [
         (SQUARE[:2], "p must have at least three corners; got 2."),
         ([*SQUARE, (0.0, 0.0)], r"corners 0 and 4 are both \(0, 0\)"),
-        ([(0, 0), (1, 0), (2, 0)], "must enclose an area"),
+        ([(0, 0), (1, 0), (2, 0)], "its 3 corners lie on one line"),
+        ([(0, 0), (1, 1), (1, 0), (0, 1)], "edges 0 and 2 meet"),  # its areas cancel
         ([(0, 0), (1, 1), (1, 0), (0, 2)], "edges 0 and 2 meet"),
         ([(0, 0), (4, 0), (4, 4), (2, 0), (0, 4)], "must not touch or cross itself"),
         ([(0, 0), (4, 0), (2, 0), (2, 3)], "edges 0 and 1 meet"),

@@ -230,6 +230,16 @@ def test_factors_of_variation_change_the_motion(tmp_path: Path) -> None:
         pushed_by({"weight": 2.0})
 
 
+def test_a_step_before_the_first_reset_is_refused(env: PushTEnv) -> None:
+    """Ask for a reset, alone and as a vector."""
+    with pytest.raises(pw.PushwiseError, match="call reset first"):
+        env.step(np.zeros(2))
+    vector = PushTVectorEnv(2)
+    with pytest.raises(pw.PushwiseError, match="call reset first"):
+        vector.step(np.zeros((2, 2)))
+    vector.close()
+
+
 def test_options_hold_for_one_episode(env: PushTEnv) -> None:
     """Go back to the usual object with the next reset, or to what a function draws."""
     env.reset(seed=0, options={"friction": 0.9})

@@ -219,6 +219,8 @@ def test_finger_that_starts_inside_is_refused() -> None:
     ("options", "sentence"),
     [
         ({"dt": 0.0}, "dt must be a positive number of seconds; got 0.0."),
+        ({"dt": "0.1"}, "dt must be a positive number of seconds; got '0.1'."),
+        ({"dt": True}, "dt must be a positive number of seconds; got True."),
         ({"dt": float("nan")}, "dt must be a positive number of seconds; got nan."),
         ({"load": "heavy"}, "load must be 'own' or 'rigid'; got 'heavy'."),
         ({"friction": "dry"}, "friction must be 'coulomb' or 'lagged'; got 'dry'."),
@@ -243,6 +245,27 @@ def test_bad_settings_are_refused(options: dict[str, object], sentence: str) -> 
     """Say which value is wrong and what would be right."""
     with pytest.raises(PushwiseError, match=re.escape(sentence)):
         simulate(HAMMER, PUSH, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"poses": [(0.0, 0.0)] * 2}, "poses must have shape (B, 3); got shape (2, 2)."),
+        ({"poses": [(0.0, 0.0, 0.0), (0.0,)]}, "poses must be an array of shape (B, 3); got rows"),
+        ({"twists": (0.0, 0.0)}, "twists must have shape (3,); got shape (2,)."),
+        ({"poses": [(0.0, 0.0, 0.0)] * 2}, "got 3 pushes, 2 poses"),
+    ],
+)
+def test_bad_batches_are_refused(options: dict[str, object], sentence: str) -> None:
+    """Say which value is wrong and what would be right."""
+    with pytest.raises(PushwiseError, match=re.escape(sentence)):
+        simulate_batch(HAMMER, [PUSH] * 3, **options)  # type: ignore[arg-type]
+
+
+def test_a_model_is_an_object_model() -> None:
+    """Name what was given instead, such as a belief."""
+    with pytest.raises(PushwiseError, match="model must be an ObjectModel; got CellGrid"):
+        simulate(HAMMER.grid, PUSH)  # type: ignore[arg-type]
 
 
 def test_cell_out_of_range_is_refused() -> None:

@@ -62,6 +62,12 @@ def test_a_depth_image_needs_its_camera(tmp_path: Path) -> None:
     code, _, err = pushwise("scan", poor, *camera)
     assert code == 1
     assert "at least 16 bits per pixel; got 8" in err
+    code, _, err = pushwise("scan", poor, "--all", *camera)
+    assert code == 1
+    assert err.startswith("pushwise: 8.png: depth must have at least 16 bits per pixel")
+    code, _, err = pushwise("scan", path, *camera, "--mask", mask, "--plot", mask, "--force")
+    assert code == 1
+    assert "m.png is read by this command" in err
 
 
 @pytest.mark.slow

@@ -124,3 +124,12 @@ def test_mistakes_are_one_sentence() -> None:
         simulator.run(simulator.start(np.zeros((2, 3))), pw.Push.line((0, 0), (1, 0), 1))
     with pytest.raises(pw.SimulationError, match="starts inside the object"):
         simulator.run(state, pw.Push.line(HAMMER.grid.centres[0], (0.1, 0.0), 0.1))
+    tipped = simulator_at_an_edge().start((0.9, 0.0, 0.0))
+    tipped = simulator_at_an_edge().step(tipped)
+    with pytest.raises(pw.SimulationError, match="has tipped over the table's edge"):
+        simulator_at_an_edge().run(tipped, pw.Push.line((0, 0), (1, 0), 1))
+
+
+def simulator_at_an_edge() -> pw.Simulator:
+    """Return the hammer on a table that ends."""
+    return pw.Simulator(HAMMER, table=pw.Table())

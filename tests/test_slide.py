@@ -190,6 +190,29 @@ def test_the_seconds_of_a_stopped_run_add_up(
     assert load_run(tmp_path / "run").seconds == done.seconds
 
 
+def test_runs_that_differ_by_an_empty_name_are_different(tmp_path: Path) -> None:
+    """Name what only one of two runs states, even if it states nothing."""
+    start = Outcome(SlideOptions(explore=0), TABLE, pw.Finger(), pw.Prior())
+    first = RunFolder(tmp_path / "run", {"robot": None})
+    with first.held():
+        first.begin(crimp(), start)
+    second = RunFolder(tmp_path / "run", {})
+    with pytest.raises(PushwiseError, match="robot None, not nothing"), second.held():
+        second.begin(crimp(), start)
+    with pytest.raises(PushwiseError, match="about must be what JSON can hold"):
+        RunFolder(tmp_path / "run", {"folder": tmp_path})
+
+
+def test_options_are_refused_before_anything_is_pushed() -> None:
+    """Do not push until a preference is found to be misspelt; keep the point as plain numbers."""
+    with pytest.raises(PushwiseError, match=r'prefer must be "safety" or "overhang"; got .saftey.'):
+        SlideOptions(prefer="saftey")  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match=r"grasp_at must have shape \(2,\)"):
+        SlideOptions(grasp_at=(0.1, 0.2, 0.3))  # type: ignore[arg-type]
+    given = SlideOptions(grasp_at=np.array([0.1, 0.2]))  # type: ignore[arg-type]
+    assert given.grasp_at == (0.1, 0.2)
+
+
 def test_another_run_is_not_overwritten(run: Path) -> None:
     """Say in one sentence what is different."""
     before = said(run)
@@ -435,3 +458,26 @@ def test_a_controller_finds_the_way_where_no_plan_was_found(
     assert done.success
     assert done.plan is None
     assert load_run(tmp_path / "run").plan is None
+
+
+def test_a_belief_learned_from_copies_and_slides_reads_back(tmp_path: Path) -> None:
+    """Recognise a push by what was seen of it: as a copy without forces, and by its free slide."""
+    grid, finger, rng = crimp().truth.grid, pw.Finger(), np.random.default_rng(0)
+    table = pw.Table.rectangle(3.0, 3.0)
+    world = pw.worlds.Ideal(crimp().truth, table, sensing=replace(CAMERA, rate=60.0, forces=True))
+    made = [
+        world.push(pw.draw_push(rng, grid, world.observe().pose, table, finger)) for _ in range(4)
+    ]
+    pose = world.observe().pose
+    (flick,) = pw.draw_flicks(rng, [world.truth], pose, table, finger)
+    made.append(world.push(flick))
+    explored, followed = tuple(made[:3]), tuple(made[3:])
+    found = pw.identify(grid, made)
+    copies = tuple(record.without_force() for record in followed)
+    result = pw.Followed(End.REACHED, "", pose, pose, 0.0, copies, found.belief, simulations=0)
+    done = Outcome(SlideOptions(), table, finger, pw.Prior(), grid=grid, records=explored)
+    write_phase(tmp_path, Phase.FOLLOW, result, done)
+    read = read_phase(tmp_path, Phase.FOLLOW, done).value.belief.posterior
+    assert len(read.problem.records) == len(made)
+    wanted = found.posterior.centre_of_mass_covariance
+    assert np.allclose(read.centre_of_mass_covariance, wanted, rtol=1e-6)

@@ -98,6 +98,15 @@ def test_states_restored_in_contact_go_on_to_the_last_bit() -> None:
     np.testing.assert_array_equal([other.step(action)[0] for action in actions], first)
 
 
+def test_a_step_before_the_first_reset_is_refused() -> None:
+    """Ask for a reset instead of reporting an object at its goal."""
+    env = SlideEnv("T")
+    with pytest.raises(pw.PushwiseError, match="call reset first"):
+        env.step(np.zeros(2))
+    env.reset(seed=0)
+    env.step(np.zeros(2))
+
+
 def test_options_and_files(tmp_path: Path) -> None:
     """Take a model from a file or for one episode, and refuse what is unknown."""
     pw.save(SQUARE, tmp_path / "model.json")

@@ -134,6 +134,9 @@ def test_impossible_hosts_and_ports_are_refused() -> None:
             ViewerServer("nothing", host=everywhere, port=free_port())
     with pytest.raises(PushwiseError, match=r"cannot serve on 203\.0\.113\.9"):
         ViewerServer("nothing", host="203.0.113.9")
+    for unknown in ("nobody.invalid", "a..b"):
+        with pytest.raises(PushwiseError, match="it is no address or name of this machine"):
+            ViewerServer("nothing", host=unknown)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 65535))
         taken.listen()

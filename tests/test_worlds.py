@@ -180,6 +180,8 @@ def test_a_push_or_move_that_returns_nothing_is_told_so(tmp_path: Path) -> None:
     robot: Any = Robot(pw.worlds.Ideal(crimp).observe())
     with pytest.raises(PushwiseError, match=r"Robot.push must return .* PushRecord; got None"):
         pw.record(robot, tmp_path / "log.csv", grid=crimp.grid, pushes=1, seed=0)
+    with pytest.raises(PushwiseError, match="a world must be an object with the methods observe"):
+        pw.record(crimp, tmp_path / "log.csv", grid=crimp.grid, pushes=1, seed=0)  # type: ignore[arg-type]
     controller = pw.PushController(pw.Belief.certain(crimp.model), pw.Table())
     with pytest.raises(PushwiseError, match=r"Robot.move must return .* Observation; got None"):
         pw.drive(robot, controller, (0.1, 0.0, 0.0))
@@ -190,6 +192,10 @@ def test_points_that_a_camera_does_not_see_are_left_out() -> None:
     points = np.ones((4, 3))
     points[1:3, 2] = np.nan, np.inf
     assert len(pw.worlds.Observation(points, np.zeros(3)).points) == 2
+    assert len(pw.worlds.Observation(points.tolist(), np.zeros(3)).points) == 2
+    assert len(pw.worlds.Observation(np.empty((0, 3)), np.zeros(3)).points) == 0
+    with pytest.raises(PushwiseError, match="observed points must be an array of numbers"):
+        pw.worlds.Observation([["a", "b", "c"]], np.zeros(3))
     with pytest.raises(PushwiseError, match="none of the observed points is finite"):
         pw.worlds.Observation(np.full((2, 3), np.nan), np.zeros(3))
     with pytest.raises(PushwiseError, match=r"observed pose\[2\] is nan"):
@@ -207,6 +213,12 @@ def test_worlds_know_nothing_of_identification_and_planning() -> None:
 
 
 @pytest.mark.slow
+def test_a_world_that_is_misspelt_is_named() -> None:
+    """List the worlds that there are."""
+    with pytest.raises(PushwiseError, match=r"one of mujoco, ideal, bullet; got .mujco.\."):
+        pw.worlds.random_world("hammer", pw.Table(), world="mujco")
+
+
 def test_drawn_pushes_touch_the_outline_and_stay_on_the_table() -> None:
     """Start clear, aim against the normal, hit, and end on the table."""
     rng = np.random.default_rng(1)

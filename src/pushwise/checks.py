@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def non_negative_number(name: str, value: float) -> float:
     return number
 
 
-def non_negative_integer(name: str, value: int) -> int:
+def non_negative_integer(name: str, value: int | np.integer[Any]) -> int:
     """Return `value` as an int of zero or more."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise PushwiseError(f"{name} must be a whole number; got {value!r}.")

@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from pushwise.errors import PushwiseError
 
 if TYPE_CHECKING:
-    from pushwise.planning.goals import Prefer
+    from pushwise.planning.options import Prefer
 
 __all__ = [
     "OBJECTS",
@@ -201,6 +201,8 @@ def check_outputs(
         if not os.access(path.parent, os.W_OK):
             raise PushwiseError(f"{path} cannot be written: the folder {path.parent} is read-only.")
     if plot is not None:
+        if output is not None and plot.resolve() == output.resolve():
+            raise PushwiseError(f"-o and --plot both name {plot}; give the picture its own name.")
         from matplotlib.backend_bases import FigureCanvasBase
 
         endings = FigureCanvasBase.get_supported_filetypes()

@@ -87,6 +87,12 @@ class PlanCommand:
     force: Force = False
     json: Json = False
 
+    def reads(self) -> list[Path]:
+        """Return every file that is read; a table may be a size instead of a file."""
+        table = None if self.table is None else Path(self.table)
+        given = (self.model, self.scene, self.obstacles, table)
+        return [file for file in given if file is not None]
+
 
 @takes_options
 @reports_compiling
@@ -97,7 +103,7 @@ def plan(asked: PlanCommand) -> None:
 
     Example: pushwise plan hammer.json --start 0 0 0 --goal 0.2 0.1 1.5 -o plan.json
     """
-    check_outputs(asked.output, asked.plot, reads=[asked.model], force=asked.force)
+    check_outputs(asked.output, asked.plot, reads=asked.reads(), force=asked.force)
     check_angle("--start", asked.start)
     check_angle("--goal", asked.goal)
     if (asked.goal is None) != asked.edge:

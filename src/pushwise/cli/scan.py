@@ -79,7 +79,8 @@ def scan(asked: ScanCommand) -> None:
 
     Example: pushwise scan cloud.ply -o grid.json --plot grid.png
     """
-    check_outputs(asked.output, asked.plot, reads=[asked.file], force=asked.force)
+    reads = [asked.file] if asked.mask is None else [asked.file, asked.mask]
+    check_outputs(asked.output, asked.plot, reads=reads, force=asked.force)
     from pushwise.shape.scan import Scan, scan_file
     from pushwise.shape.scan_options import ScanOptions
     from pushwise.shape.scene import Scene, scan_scene

@@ -14,7 +14,7 @@ from pushwise.envs.arena import Arena, ArenaState
 from pushwise.envs.episode import Episode, PushedObject, Vary, episode_of, pushed_object
 from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, TopView, picture
 from pushwise.envs.push_t_task import PIXEL, SIZE, SUCCESS, WALLS
-from pushwise.envs.stepped import Stepped
+from pushwise.envs.stepped import NO_EPISODE, Stepped
 from pushwise.errors import PushwiseError
 from pushwise.geometry.overlap import new_covered, update_covered
 from pushwise.geometry.polygon import placed
@@ -243,6 +243,7 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         self._vary = vary
         self._size = visualization_width, visualization_height
         self._game = PushTGame(pushed_object(model, finger), 1, obs_type, normalised=normalised)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -250,10 +251,13 @@ class PushTEnv(gymnasium.Env[Any, Any]):
         """Start an episode; options as in the description of the class."""
         super().reset(seed=seed)
         self._game.start(0, self.np_random, options, self._vary)
+        self._begun = True
         return self._observation(), self._info() | {"is_success": False}
 
     def step(self, action: Any) -> Stepped:
         """Move the agent towards an action, shape (2,), for a tenth of a second."""
+        if not self._begun:
+            raise PushwiseError(NO_EPISODE)
         self._game.step(np.asarray(action, float)[None], np.ones(1, np.bool_))
         info = self._info()
         reward = min(info["coverage"] / SUCCESS, 1.0)
@@ -274,6 +278,7 @@ class PushTEnv(gymnasium.Env[Any, Any]):
     def set_state(self, state: ArenaState) -> Any:
         """Continue from a state of this environment, or of one with the same object; observe it."""
         self._game.restore(state)
+        self._begun = True
         return self._observation()
 
     def _observation(self) -> Any:

@@ -17,7 +17,7 @@ from pushwise.envs.episode import Vary, pushed_object
 from pushwise.envs.picture import picture
 from pushwise.envs.push_t import PushTEnv, PushTGame, action_space, observation_space
 from pushwise.envs.push_t_task import SUCCESS, TIME_LIMIT
-from pushwise.envs.stepped import Stepped
+from pushwise.envs.stepped import NO_EPISODE, Stepped
 from pushwise.errors import PushwiseError
 from pushwise.physics.model import ObjectModel
 
@@ -105,7 +105,7 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> Stepped:
         """Move all agents towards actions, shape (B, 2), for a tenth of a second."""
         if not self._rngs:
-            raise PushwiseError("the environments have no episode yet; call reset first.")
+            raise PushwiseError(NO_EPISODE)
         moving = ~self._over
         for i in np.flatnonzero(self._over).tolist():
             self._game.start(i, self._rngs[i], None, self._vary)

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from pushwise import objects
 from pushwise.checks import finite_array
 from pushwise.envs.picture import BLOCK, GOAL, TABLE, Area, TopView, picture
-from pushwise.envs.stepped import Stepped
+from pushwise.envs.stepped import NO_EPISODE, Stepped
 from pushwise.errors import PushwiseError
 from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, outline_distance, placed
@@ -99,6 +99,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         self._now = self._usual
         self._state = self._usual.start()
         self._goal = np.zeros(3)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -118,10 +119,13 @@ class SlideEnv(gymnasium.Env[Any, Any]):
         target = asked.get("goal_pose", goal if self._fixed_goal is None else self._fixed_goal)
         self._goal = np.array(finite_array("goal_pose", target, (3,)))
         self._state = self._now.step(self._now.start(start), self._free_place(start), _TIME)
+        self._begun = True
         return self._observation(), self._info()
 
     def step(self, action: Any) -> Stepped:
         """Move the finger for a tenth of a second."""
+        if not self._begun:
+            raise PushwiseError(NO_EPISODE)
         share = np.clip(finite_array("action", action, (2,)), -1.0, 1.0)
         to = np.clip(self._state.finger + _SPEED * _TIME * share, self._low, self._high)
         before = self._distance()
@@ -154,6 +158,7 @@ class SlideEnv(gymnasium.Env[Any, Any]):
     def set_state(self, state: SlideState) -> Array:
         """Continue from a state of this environment, or of one with the same object; observe it."""
         self._state, self._goal = state.motion, state.goal.copy()
+        self._begun = True
         return self._observation()
 
     def _simulator(self, model: ObjectModel, finger: Finger) -> Simulator:
@@ -215,6 +220,6 @@ def _model_of(model: ObjectModel | str | Path) -> ObjectModel:
     """Return a model: as it is, of the library, or of a file."""
     if isinstance(model, ObjectModel):
         return model
-    if model in objects.names:
+    if model in objects.all_names:
         return objects.load(str(model)).model
     return load_belief(Path(model)).model

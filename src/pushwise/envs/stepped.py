@@ -1,10 +1,13 @@
-"""`Stepped`: what gymnasium wants from a step, by name."""
+"""`Stepped`: what gymnasium wants from a step, by name; and why there may be no step yet."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Stepped"]
+__all__ = ["NO_EPISODE", "Stepped"]
+
+NO_EPISODE = "there is no episode yet; call reset first."
+"""Why a step is refused before the first reset."""
 
 
 class Stepped(NamedTuple):

@@ -1,8 +1,8 @@
-"""How much of one place of an object another place of it covers, for many pairs of poses.
+"""How much of an object at one pose it covers at another, for many pairs of poses.
 
-An object is a sum of convex parts with a sign: rectangles it is made of, or the triangles of a fan,
-of which those that lie outside count negatively. The area that two such sums share is the sum over
-all pairs of parts, each of which is clipped by the other (Sutherland and Hodgman).
+An object is a sum of convex parts with a sign: the rectangles it is made of, or the triangles of a
+fan, where those outside the object count negatively. The area that two such sums share is the sum
+over all pairs of parts, one clipped by the other (Sutherland and Hodgman).
 """
 
 from __future__ import annotations

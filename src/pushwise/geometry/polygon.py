@@ -30,9 +30,14 @@ def simple_polygon(name: str, value: ArrayLike) -> Array:
     area = signed_area(corners)
     # For corners on a straight line, rounding leaves an area of this order.
     extent = float(np.ptp(corners, axis=0).max())
-    if abs(area) <= 1e-12 * extent**2:
+    nothing = 1e-12 * extent**2
+    farthest = corners[np.argmax(np.sum((corners - corners[0]) ** 2, axis=1))]
+    wide = np.abs(_cross(corners[0], farthest, corners)).max() > nothing
+    if abs(area) <= nothing and not wide:
         raise PushwiseError(f"{name} must enclose an area; its {k} corners lie on one line.")
-    _refuse_crossing(name, corners)
+    _refuse_crossing(name, corners)  # such as a figure of eight, whose areas cancel
+    if abs(area) <= nothing:
+        raise PushwiseError(f"{name} must enclose an area.")
     if area < 0.0:
         corners = np.ascontiguousarray(np.roll(corners[::-1], 1, axis=0))
         corners.flags.writeable = False

@@ -72,6 +72,12 @@ class Belief:
     def __post_init__(self) -> None:
         """Check the values."""
         set_field = object.__setattr__
+        for name, kind in (("model", ObjectModel), ("finger", Finger)):
+            if not isinstance(given := getattr(self, name), kind):
+                raise PushwiseError(
+                    f"the {name} of a belief must be of the class {kind.__name__}; "
+                    f"got {type(given).__name__}."
+                )
         if self.centre_covariance is not None:
             covariance = finite_array("centre_covariance", self.centre_covariance, (2, 2))
             if not np.allclose(covariance, covariance.T, rtol=1e-6, atol=0.0):

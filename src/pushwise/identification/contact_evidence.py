@@ -24,17 +24,17 @@ from pushwise.typing import Array, Flags, Integers
 __all__ = ["PushedOutline", "Seen", "Stride", "Violation", "pushed_outline", "seen_of"]
 
 TOLERANCE = 6e-3  # m; correct logs of simulations and of two laboratories stay below 4 mm
-MANY_PUSHES = 40  # of a longer log, so many are looked at
-MANY_SAMPLES = 60  # likewise, of a longer record
-MANY_PLACES = 100  # likewise, along a longer path of the finger
-SOME_SAMPLES = 5  # of so many, one may be wild
+MANY_PUSHES = 40  # pushes of a longer log that are looked at
+MANY_SAMPLES = 60  # likewise, samples of a longer record
+MANY_PLACES = 100  # likewise, places along a longer path of the finger
+SOME_SAMPLES = 5  # with this many samples or more, one may be wild
 BETWEEN = 4e-3  # m of the finger's path between the places at which its distance is looked at
-STRIDE = 8e-3  # m; an object that is seen so far from where it was has moved
+STRIDE = 8e-3  # m; an object that is seen this far from where it was has moved
 SIGMAS = 5.0  # likewise, where more noise is stated
 SLIPPERY = 0.08  # friction below which no object is expected
 FASTER = 1.5  # what a finger pushes may be this much faster than the finger
 FAST = 2.0  # m/s; faster objects are not seen on a table, but wrong units are
-FARTHER = 2.0  # cells may move so much farther on average than the load, which is not uniform
+FARTHER = 2.0  # times as far as the load, which is not uniform, cells may move on average
 
 
 class Violation(NamedTuple):
@@ -79,7 +79,7 @@ class PushedOutline:
         return distance - self.radius, normal
 
     def gaps(self, pose: Array, finger: Array) -> Array:
-        """Return the gap between outline and finger [m], shape (m,); arguments as of `toward`."""
+        """Return the gap between outline and finger [m], shape (m,); arguments as for `toward`."""
         return self.toward(pose, finger)[0]
 
     def moved(self, start: Array, pose: Array) -> Array:

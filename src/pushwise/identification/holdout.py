@@ -69,7 +69,7 @@ def piece_errors(
     """Return the errors over pieces of each of the `PIECES` lengths; none if no push is long.
 
     Near a point of balance a long push is chaotic: whatever the model, its end is off by
-    centimetres, and only pieces show how good the model is. Arguments as of `predicted_ends`.
+    centimetres, and only pieces show how good the model is. Arguments as for `predicted_ends`.
     """
     body = pushed_outline(model.grid, finger)
     problem = Problem(model.grid, records, finger, Prior())
@@ -105,7 +105,7 @@ def end_distance(
 ) -> float:
     """Return the mean distance [m] between predicted and observed cells at the ends of pushes.
 
-    Arguments as of `predicted_ends`.
+    Arguments as for `predicted_ends`.
     """
     ends = predicted_ends(model, records, finger, calibration).pose
     distances = [

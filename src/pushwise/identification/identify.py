@@ -99,7 +99,7 @@ def identify(
         finger = Finger(records.finger_radius)
     known = finger is not None
     finger = finger or Finger()
-    records = list(records)
+    records = _checked(records)
     if chosen.calibrates:
         finger, prior = doubt_setup(grid, records, finger, prior, radius_known=known)
     problem = Problem(grid, records, finger, prior, physics, finds_height=chosen.finds_height)
@@ -128,6 +128,19 @@ def identify(
     return _identification(problem, refined, found, tuple(history.steps), method)
 
 
+def _checked(records: Sequence[PushRecord]) -> list[PushRecord]:
+    """Return records as a list; refuse anything else."""
+    if isinstance(records, PushRecord):
+        raise PushwiseError("records must be a list of PushRecords; put a single one in brackets.")
+    found = list(records)
+    for i, record in enumerate(found):
+        if not isinstance(record, PushRecord):
+            raise PushwiseError(
+                f"records must be PushRecords; records[{i}] is a {type(record).__name__}."
+            )
+    return found
+
+
 def stopped_at(
     model: ObjectModel,
     records: Sequence[PushRecord],
@@ -136,7 +149,7 @@ def stopped_at(
     prior: Prior,
     method: str,
 ) -> Identification:
-    """Return what is known at a model at which a method was stopped; arguments as of `identify`."""
+    """Return what is known at a model where a method was stopped; arguments as for `identify`."""
     problem = Problem(model.grid, list(records), finger, prior, finds_height=False)
     problem = _usable(problem, method_named(method))
     u = problem.unknowns_of(model)

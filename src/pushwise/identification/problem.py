@@ -252,7 +252,7 @@ class Problem:
         return sigma if twist is None else np.append(sigma, twist)
 
     def residuals(self, u: Array, start_sigma: Array) -> Residuals:
-        """Simulate all pushes and compare them with what was observed; arguments as of `fit`."""
+        """Simulate all pushes and compare them with what was observed; arguments as for `fit`."""
         believed = self.believed(u)
         parts = [
             left_out(self, i)[0]
@@ -319,7 +319,7 @@ class Problem:
         return growth
 
     def found_flaws(self, u: Array, start_sigma: Array) -> dict[int, str]:
-        """Return why records cannot be used, or simulated at u, by index; arguments as of `fit`."""
+        """Return why records cannot be used or simulated at u, by index; arguments as for `fit`."""
         believed, found = self.believed(u), {}
         for i, record in enumerate(self.records):
             name = record.called(i)

@@ -93,7 +93,7 @@ def piece_end(problem: Problem, piece: PushRecord, believed: Believed) -> Array:
 def compare_push(
     problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array
 ) -> PushResiduals:
-    """Return the residuals of push i, window by window; arguments as of `fit_push`."""
+    """Return the residuals of push i, window by window; arguments as for `fit_push`."""
     return _joined_residuals(_windows(problem, i, believed, u, start_sigma), u, start_sigma)
 
 
@@ -131,7 +131,7 @@ def left_out(problem: Problem, i: int) -> tuple[PushResiduals, PushJacobians]:
 def _windows(
     problem: Problem, i: int, believed: Believed, u: Array, start_sigma: Array
 ) -> list[_ComparedWindow]:
-    """Simulate the windows of push i; arguments as of `fit_push`."""
+    """Simulate the windows of push i; arguments as for `fit_push`."""
     name = problem.records[i].called(i)
     found: list[_ComparedWindow] = []
     first = 0
@@ -192,7 +192,7 @@ def _simulated(
 def _differentiated(
     problem: Problem, window: _ComparedWindow, believed: Believed, start_sigma: Array, rows: Array
 ) -> PushJacobians:
-    """Return the derivatives of the residuals of a window; arguments as of `fit_push`."""
+    """Return the derivatives of the residuals of a window; arguments as for `fit_push`."""
     begin, track, t, predicted = window.seen
     later, mine, scale = window.later, window.mine, window.scale
     forces = len(window.residuals.force)

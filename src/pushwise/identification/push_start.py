@@ -80,7 +80,7 @@ def start_of(
         offset: True minus observed starting pose [m, m, rad], shape (3,); of a free slide pose and
             twist, shape (6,).
         physics: How pushes are simulated.
-        later: Whether it starts in the midst of a push, where the finger touches the object.
+        later: Whether it starts in the middle of a push, where the finger touches the object.
 
     """
     model, finger, calibration, gyration, lean = believed

@@ -6,7 +6,7 @@ push is cut into windows (multiple shooting). The start of each is an unknown, k
 observed pose, and the window before it must lead there, up to the drift of the model. In this way
 each sample counts once, and a push that is not chaotic shows what it would show in one piece.
 
-A window starts in the midst of a push. Its twist there is unknown, too, up to what the samples
+A window starts in the middle of a push. Its twist there is unknown, too, up to what the samples
 around it show. The finger touches the object: the gap that errors of the set-up leave between them
 is closed by moving the finger, not the object, and is a measurement of these errors.
 """

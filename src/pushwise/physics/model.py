@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -44,7 +45,7 @@ class ObjectModel:
         if not isinstance(grid, CellGrid):
             raise PushwiseError(f"grid must be a CellGrid; got {type(grid).__name__}.")
         n = grid.n_cells
-        if isinstance(friction, int | float):
+        if isinstance(friction, Real):  # NumPy's numbers as well
             friction = np.full(n, non_negative_number("friction", friction))
         set_field = object.__setattr__
         set_field(self, "grid", grid)
@@ -122,7 +123,9 @@ class Physics:
 
     def __post_init__(self) -> None:
         """Refuse what no simulation could use."""
-        if self.dt is not None and not (np.isfinite(self.dt) and self.dt > 0):
+        # Python's bool is a number, but never meant as a time.
+        number = isinstance(self.dt, Real) and not isinstance(self.dt, bool)
+        if self.dt is not None and not (number and np.isfinite(self.dt) and self.dt > 0):
             raise PushwiseError(f"dt must be a positive number of seconds; got {self.dt!r}.")
         if self.load not in ("own", "rigid"):
             raise PushwiseError(f"load must be 'own' or 'rigid'; got {self.load!r}.")

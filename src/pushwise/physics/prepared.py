@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from pushwise.errors import SimulationError
+from pushwise.errors import PushwiseError, SimulationError
 from pushwise.geometry.se2 import SE2, se2
 from pushwise.physics.clear_start import ClearStart, FingerGap, gap_at
 from pushwise.physics.constants import GRAVITY
@@ -121,6 +121,8 @@ class PreparedObject:
     @classmethod
     def of(cls, model: ObjectModel, table: Table | None, physics: Physics) -> Self:
         """Prepare a model on a table, or (None) on a plane without an edge."""
+        if not isinstance(model, ObjectModel):
+            raise PushwiseError(f"model must be an ObjectModel; got {type(model).__name__}.")
         return cls(body_of(model, physics), ground_of(model, table, physics))
 
     @classmethod

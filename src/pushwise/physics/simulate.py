@@ -168,7 +168,7 @@ def simulate_batch(
 
     """
     setting = Setting(finger or Finger(), table, physics)
-    start, thrown = np.asarray(poses, float), np.asarray(twists, float)
+    start, thrown = _one_or_many("poses", poses), _one_or_many("twists", twists)
     many = {
         "models": None if isinstance(models, ObjectModel) else len(models),
         "pushes": None if isinstance(pushes, Push | ForcePush) else len(pushes),
@@ -183,8 +183,7 @@ def simulate_batch(
             + "."
         )
     count = next(iter(sizes.values()), 1)
-    start = finite_array("poses", np.broadcast_to(start, (count, 3)), (count, 3))
-    thrown = finite_array("twists", np.broadcast_to(thrown, (count, 3)), (count, 3))
+    start, thrown = (np.broadcast_to(each, (count, 3)).copy() for each in (start, thrown))
     all_models = [models] * count if isinstance(models, ObjectModel) else models
     all_pushes = [pushes] * count if isinstance(pushes, Push | ForcePush) else pushes
     prepared = {
@@ -210,6 +209,15 @@ def simulate_batch(
     cuts = np.unique(np.linspace(0, count, 8 * cores + 1).astype(int)).tolist()
     with ThreadPoolExecutor(cores) as pool:
         return [found for part in pool.map(some, cuts[:-1], cuts[1:]) for found in part]
+
+
+def _one_or_many(name: str, value: ArrayLike) -> Array:
+    """Return numbers for all pushes, shape (3,), or for each of them, shape (B, 3)."""
+    try:
+        axes = np.ndim(value)
+    except ValueError:  # rows of unequal length, which the check names
+        axes = 2
+    return finite_array(name, value, (3,) if axes == 1 else ("B", 3))
 
 
 def simulate_prepared(

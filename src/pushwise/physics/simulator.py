@@ -115,11 +115,13 @@ class Simulator:
         The finger is lowered where the path starts, unless it is there already.
 
         Raises:
-            SimulationError: the finger starts deep inside the object.
+            SimulationError: the finger starts deep inside the object, or the object has tipped.
 
         """
         if state.numbers.ndim != 1:
             raise PushwiseError(f"run takes one state; got {len(state)}. Use step for many.")
+        if state.tipped:
+            raise SimulationError("the object has tipped over the table's edge; no push moves it.")
         numbers = np.array(state.numbers)
         if numbers[DOWN] == RAISED or (state.finger != push.start).any():
             numbers[FINGER : FINGER + 2] = push.start

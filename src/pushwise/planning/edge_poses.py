@@ -83,7 +83,7 @@ def candidates(
     """
     if region is None:
         return _at_edges(outline, table, range(len(table)), request)
-    if isinstance(region, int):
+    if isinstance(region, int | np.integer):
         edge = non_negative_integer("region", region)
         if edge >= len(table):
             raise PushwiseError(

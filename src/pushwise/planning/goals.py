@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +17,13 @@ from pushwise.identification.belief import Belief
 from pushwise.physics.model import Table
 from pushwise.planning.edge_poses import EdgePose, OverhangRequest, candidates
 from pushwise.planning.free_space import FreeSpace
-from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
+from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions, Prefer
 from pushwise.planning.stability import Balance
 from pushwise.typing import Array
 
 __all__ = [
     "Goal",
     "GoalSpace",
-    "Prefer",
     "choose_goal",
     "first_reachable",
     "overhanging_poses",
@@ -32,7 +31,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Prefer = Literal["safety", "overhang"]
 
 _ALTERNATIVES = 9
 _STEP = 0.005  # m; margins and overhangs that differ by less rank the same
@@ -69,7 +67,7 @@ class GoalSpace:
     obstacles: Sequence[ArrayLike] = ()
     """Polygons [m] that the object must not touch, shape (k, 2) each."""
     start: ArrayLike | None = None
-    """Pose of the object now, shape (3,): of goals that are as good, near ones are preferred."""
+    """Pose of the object now, shape (3,): of equally good goals, near ones are preferred."""
 
 
 def choose_goal(
@@ -231,7 +229,7 @@ def overhanging_poses(
         table: The table.
         request: The part.
         grasp_width: How wide it may be along the edge [m].
-        region: Where poses may be, as of `GoalSpace`.
+        region: Where poses may be, as for `GoalSpace`.
 
     Raises:
         PushwiseError: There is none; the message says what is too large.

@@ -6,10 +6,14 @@ The command line shows the defaults in its help, so that nothing slow is importe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pushwise.errors import PushwiseError
 
-__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PLACEMENT_STD", "PlanOptions"]
+__all__ = ["GRASP_WIDTH", "METHODS", "OVERHANG", "PLACEMENT_STD", "PlanOptions", "Prefer"]
+
+Prefer = Literal["safety", "overhang"]
+"""Which goals at the edge are best."""
 
 METHODS = ("batch", "gradient", "exhaustive")
 """Names of the contact searches: ours with the fewest pushes, the paper's Algorithm 2, and the
@@ -43,7 +47,7 @@ class PlanOptions:
     placement_std: float = PLACEMENT_STD
     """Standard error of where the object is relative to the table's edge [m], along each axis."""
     time_limit: float = 20.0
-    """Time for each plan [s], kept within a tenth; compilation is not counted."""
+    """Time limit for each plan [s], kept to within a tenth; compilation is not counted."""
     seed: int = 0
     """Random seed."""
 

@@ -78,7 +78,7 @@ def find_path(
         free: The free poses.
         start: First pose [m, m, rad], shape (3,).
         goal: Last pose, shape (3,).
-        time_limit: Time limit [s], kept within a tenth.
+        time_limit: Time limit [s], kept to within a tenth.
         seed: Random seed.
 
     Raises:

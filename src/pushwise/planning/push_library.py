@@ -201,7 +201,7 @@ def local_pushes(
 def strides_of(
     simulator: Simulator, poses: Array, starts: Array, along: Array, most: Integers
 ) -> StrideOutcomes:
-    """Simulate pushes as those of a library; arguments as of `stride_pushes`."""
+    """Simulate pushes as those of a library; arguments as for `stride_pushes`."""
     return stride_pushes(simulator, poses, starts, along, most=most, options=_STRIDES)
 
 

@@ -96,7 +96,7 @@ class Balance:
 
     @classmethod
     def planned(cls, belief: Belief, table: Table, options: PlanOptions) -> Balance:
-        """Return the balance that goals, plans and what is shown of them go by."""
+        """Return the balance by which goals and plans are judged, also where they are shown."""
         return cls(belief, table, placement_std=options.placement_std, seed=options.seed)
 
     def margins(self, poses: ArrayLike) -> Array:

@@ -37,7 +37,7 @@ def path_through(t: Array, positions: Array, *, raised: bool = False) -> Push:
 def rest_at_start(t: Array, positions: Array) -> int:
     """Return the last sample before a finger sets out; 0 if it moves from the first one on.
 
-    Also 0 for a finger that never moves. Arguments as of `path_through`.
+    Also 0 for a finger that never moves. Arguments as for `path_through`.
     """
     first = int(_knots(t, positions)[1])
     waits = first < len(t) - 1 and _rests(positions[: first + 1])

@@ -81,6 +81,8 @@ class PushRecord:
         """Check and copy the arrays."""
         if not isinstance(push, Push | ForcePush):
             raise PushwiseError(f"push must be a Push or a ForcePush; got {type(push).__name__}.")
+        if not isinstance(noise, Noise | None):
+            raise PushwiseError(f"noise must be a Noise or None; got {noise!r}.")
         set_field = object.__setattr__
         set_field(self, "push", push)
         set_field(self, "t", finite_array("t", t, ("T",)))

@@ -24,6 +24,8 @@ __all__ = ["mesh_tabletop"]
 _PIXELS, _MOST_PIXELS = 40_000, 4_000_000
 # Triangles smaller than this many pixels are sampled together, larger ones one by one.
 _SMALL = 8.0
+# A mesh that is lower than this [m] shows an outline, not an object.
+_FLAT = 1e-5
 # What covers a smaller share of the largest part is not worth mentioning.
 _LEAST_SHARE = 0.02
 
@@ -56,6 +58,11 @@ def mesh_tabletop(vertices: ArrayLike, faces: ArrayLike) -> Tabletop:
     if areas.sum() == 0.0:
         raise PushwiseError("the mesh covers no area when seen from above, along z.")
     low, high = abc.reshape(-1, 3).min(axis=0), abc.reshape(-1, 3).max(axis=0)
+    if high[2] - low[2] < _FLAT:
+        raise PushwiseError(
+            f"the mesh is flat: its z runs from {low[2]:g} to {high[2]:g} m; give it the height of "
+            "the object, z up from the table."
+        )
     box = float(np.prod(high[:2] - low[:2]))
     # Seen from above, a closed mesh covers what is below it twice.
     pixel = max((0.5 * areas.sum() / _PIXELS) ** 0.5, (box / _MOST_PIXELS) ** 0.5)

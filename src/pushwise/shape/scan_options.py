@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pushwise.checks import finite_array, positive_number
+from pushwise.checks import finite_array, non_negative_integer, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.shape.plane import Plane
 
@@ -42,6 +42,8 @@ class ScanOptions:
             positive_number("cell_size", self.cell_size)
             if self.n_cells is not None:
                 raise PushwiseError("give cell_size or n_cells, not both.")
+        if self.n_cells is not None:
+            non_negative_integer("n_cells", self.n_cells)
         if self.near is not None:
             finite_array("near", self.near, (3,))
         if self.axis is not None:

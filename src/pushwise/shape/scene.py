@@ -205,7 +205,9 @@ def scan_scene(
                 f"{path.name} is a depth image: give the camera's intrinsics fx, fy, cx, cy."
             )
         unit = DEPTH_SCALE if scale is None else scale
-        points, _ = depth_points(read_image(path), intrinsics, mask=None, scale=unit)
+        depth = read_image(path)
+        with naming(path):
+            points, _ = depth_points(depth, intrinsics, mask=None, scale=unit)
     else:
         if intrinsics is not None:
             raise PushwiseError(f"intrinsics are for depth images; {path.name} is not one.")

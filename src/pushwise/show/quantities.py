@@ -1,4 +1,4 @@
-"""What figures, report and viewer have in common: what there is to show, and in which colours.
+"""What figures, report and viewer have in common: the quantities they show, and their colours.
 
 Quantities per cell (mass, friction, load, uncertainty) and their colour maps, the ellipse of the
 centre of mass, and pushes next to what the model predicts.

@@ -22,7 +22,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from pushwise.errors import PushwiseError
+from pushwise.errors import PushwiseError, reason
 
 __all__ = ["HERE", "ViewerServer", "refusal"]
 
@@ -145,6 +145,11 @@ def _free_port(host: str, port: int) -> int:
             with socket.socket(family, kind, protocol) as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(where)
+        except (socket.gaierror, UnicodeError) as error:  # no port of a host without an address
+            raise PushwiseError(
+                f"cannot serve on {host}: it is no address or name of this machine "
+                f"({reason(error)})."
+            ) from None
         except OSError as error:
             problem = error.strerror
             continue

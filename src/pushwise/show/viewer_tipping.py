@@ -21,7 +21,7 @@ __all__ = ["Fall", "fall"]
 
 _STEP = 0.002  # s
 _LEAVES = np.radians(60.0)  # tipped so far, it slides off the edge
-_LEAST = 0.001  # m; how far beyond the edge it is taken to be, lest it balances for ever
+_LEAST = 0.001  # m; least distance beyond the edge: with none it would balance for ever
 _DEEP = 0.5  # m below the table, where it is out of sight
 
 

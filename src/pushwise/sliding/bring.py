@@ -35,7 +35,7 @@ def bring(
     options: PlanOptions = PlanOptions(),
     progress: OnProgress | None = None,
 ) -> Followed:
-    """Slide the object of a world to a goal; arguments as of `follow`.
+    """Slide the object of a world to a goal; arguments as for `follow`.
 
     A world that streams is driven by a `PushController`, for a minute at most. Where that does not
     get there, whole pushes are planned from where the object is, `max_pushes` of them at most.
@@ -57,7 +57,7 @@ def bring(
 
     def report(news: Progress) -> None:
         if progress is not None:
-            progress(replace(news, stage="follow", total=options.max_pushes))
+            progress(replace(news, stage="follow"))
 
     control = ControlOptions(
         tolerance=_AIM * options.tolerance,
@@ -82,8 +82,9 @@ def bring(
     if driven.end not in (End.OUT_OF_TIME, End.OUT_OF_REACH):
         return done
     rest = by_pushes()
-    # Of the pushes driven no forces are known, and a log has forces for all pushes or for none.
-    made = (record.without_force() for record in rest.records)
+    # Of the pushes driven, forces, heights and tilts are unknown, and a log has each of these for
+    # all of its pushes or for none.
+    made = (record.without_force().with_lift(None) for record in rest.records)
     return replace(rest, records=(*done.records, *made))
 
 

@@ -128,7 +128,7 @@ class PushController:
         self._motion.move_to(finger)
         self._route = Route(self._free, seed=self.options.seed)
         self._before: Array | None = None  # where the finger was a period ago
-        self._goal = np.full(3, np.nan)
+        self._goal, self._contact = np.full(3, np.nan), np.full(2, np.nan)  # none yet
         self._bans = PushBans(self._library.contacts)
         self._judge = PushJudge(self.grid, self._search, self._outcomes, doubtful=self._assumed)
         self._wait, self._confirming = 0.0, False
@@ -284,8 +284,8 @@ class PushController:
         """Begin a choice: go to its start along a path (w, 2), or push at once."""
         self._motion.begin(choice.at_first_contact, path, raised=raised)
         self.doing = Doing.PUSHING if path is None else Doing.APPROACHING
-        self._choice, self._target = choice, target
-        self._began, self._since = pose.copy(), 0.0
+        self._choice, self._target, self._since = choice, target, 0.0
+        self._began, self._contact = pose.copy(), self._library.contacts[choice.pushes[0].contact]
         self._budget = _EXTRA + _BUDGET * self._motion.left
 
     def _push(self, pose: Array) -> None:
@@ -345,6 +345,6 @@ class PushController:
 
     def _ban(self, pose: Array) -> None:
         """Ban the contacts around the one where the last push began, and where the finger is."""
-        self._bans.ban(self._library.contacts[self._choice.pushes[0].contact])
+        self._bans.ban(self._contact)
         if self._motion.place is not None:
             self._bans.ban(seen_from(pose, self._motion.place))

@@ -35,7 +35,7 @@ class Driven(Moved):
     contacts: int
     """Number of contacts begun."""
     seconds: float
-    """Time of the world that it took [s]; all of it is motion of the finger, or looking."""
+    """Time that passed in the world [s]: moving the finger, and looking at the object."""
     step_seconds: Array
     """Processor time of the steps that did not search for a contact [s]."""
     search_seconds: Array
@@ -57,13 +57,14 @@ def drive(
         world: Where the finger moves.
         controller: Says where to; it is reset first.
         goal: Pose to reach (x, y, theta) [m, m, rad], shape (3,).
-        time_limit: Time of the world after which it ends [s].
+        time_limit: Time in the world after which it ends [s].
         noise: Noise of the observations, for the records; None if unknown.
         progress: Called after each contact, with its record as the result.
 
     """
     there = np.array(finite_array("goal", goal, (3,)))
-    steps = int(positive_number("time_limit", time_limit) / controller.options.period)
+    # At least one step, so that the object is looked at.
+    steps = max(int(positive_number("time_limit", time_limit) / controller.options.period), 1)
     log = _Log(controller, noise)
     controller.reset()
     end, detail, fell = End.OUT_OF_TIME, "", False

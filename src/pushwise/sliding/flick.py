@@ -53,7 +53,7 @@ class FlickOptions:
     fastest: float = 1.0
     """Greatest final speed of the finger [m/s]."""
     gap: float = 0.004
-    """Distance between finger and object at the start [m]: what observed poses may be off."""
+    """Distance between finger and object at the start [m]: observed poses may be this far off."""
     run_up: float = 0.1
     """Length over which the finger accelerates [m]."""
     longest_run_up: float = 0.12
@@ -149,7 +149,7 @@ def is_safe(
     The object must stay away from the edge all along, also with friction two standard deviations
     below that of the models. It must not spin wildly, nor lose the finger and meet it again, which
     would be a hit. The acceleration must be at most half of that which would tilt the object.
-    Arguments as of `draw_flicks`.
+    Arguments as for `draw_flicks`.
     """
     options = options or FlickOptions()
     check = _Check(models, finite_array("pose", pose, (3,)), table, finger, options)

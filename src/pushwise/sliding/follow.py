@@ -101,6 +101,7 @@ def follow(
     there = finite_array("goal", goal, (3,))
     grid = checked_belief(belief).model.grid
     records: list[PushRecord] = []
+    learned = 0  # how many of them the belief knows
     simulations = 0
     pose = observed(world).pose
     errors = [mean_cell_error(grid, pose, there)]
@@ -159,7 +160,8 @@ def follow(
             grid, pose, planned.poses[1], planned.pose_std[0], record.noise
         ):
             try:
-                belief = _identified_again(belief.posterior, records)
+                belief = _identified_again(belief.posterior, records[learned:])
+                learned = len(records)
             except PushwiseError as error:
                 # The pushes contradict each other: something else moved the object.
                 return ended(End.LOST, str(error))
@@ -207,11 +209,9 @@ def is_surprising(
     return bool(far and np.any(off > _SURPRISE * np.hypot(std, measured)))
 
 
-def _identified_again(posterior: Posterior, records: list[PushRecord]) -> Belief:
+def _identified_again(posterior: Posterior, new: list[PushRecord]) -> Belief:
     """Return the belief after another identification that also uses the pushes made since."""
     problem = posterior.problem
-    used = {id(record) for record in problem.records}
-    new = [record for record in records if id(record) not in used]
     return identify(
         problem.grid,
         [*problem.records, *new],

@@ -1,4 +1,4 @@
-"""`Moved`: where an object was brought, by whichever means, and how that ended."""
+"""`Moved`: where an object was brought, in whichever way, and how that ended."""
 
 from __future__ import annotations
 

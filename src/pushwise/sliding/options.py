@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions
+from pushwise.errors import PushwiseError
+from pushwise.planning.options import GRASP_WIDTH, OVERHANG, PlanOptions, Prefer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from pushwise.planning.goals import Prefer
 
 __all__ = ["SlideOptions"]
 
@@ -45,11 +44,17 @@ class SlideOptions:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        from pushwise.checks import non_negative_integer, positive_number
+        from pushwise.checks import finite_array, non_negative_integer, positive_number
         from pushwise.geometry.polygon import simple_polygon
 
         if self.explore != "auto":
             non_negative_integer("explore", self.explore)
+        # Refused here: exploration would take it for a goal that is missing, and push on.
+        if self.prefer not in get_args(Prefer):
+            raise PushwiseError(f'prefer must be "safety" or "overhang"; got {self.prefer!r}.')
+        if self.grasp_at is not None:
+            x, y = finite_array("grasp_at", self.grasp_at, (2,)).tolist()
+            object.__setattr__(self, "grasp_at", (x, y))
         checked = (simple_polygon("obstacles", polygon).tolist() for polygon in self.obstacles)
         object.__setattr__(self, "obstacles", tuple(tuple(map(tuple, p)) for p in checked))
         for name in ("overhang", "grasp_width"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,7 +72,7 @@ def _write_identify(folder: Path, found: Learned, done: Outcome) -> None:
     if found.found is not None:
         steps = [[step.simulations, step.seconds, step.error] for step in found.found.history]
         how = {"history": steps, "method": found.found.method}
-        _write_posterior(folder / "posterior.npz", found.found.posterior, (), how)
+        _write_posterior(folder / "posterior.npz", found.found.posterior, done, (), how)
 
 
 def _read_identify(folder: Path, done: Outcome) -> Read:
@@ -95,15 +95,19 @@ def _read_identify(folder: Path, done: Outcome) -> Read:
 
 
 def _write_posterior(
-    path: Path, posterior: Posterior, more: tuple[PushRecord, ...], how: Mapping[str, Any]
+    path: Path,
+    posterior: Posterior,
+    done: Outcome,
+    more: tuple[PushRecord, ...],
+    how: Mapping[str, Any],
 ) -> None:
     """Write a posterior from the exploring pushes and some of `more`."""
     problem, refined = posterior.problem, posterior.refined
-    used = {id(record) for record in problem.records}
+    since = problem.records[len(done.records) :]
     indices = {
         "left_out": sorted(refined.left_out),
         "flawed": list(problem.flaws),
-        "used": [i for i, record in enumerate(more) if id(record) in used],
+        "used": [i for i, record in enumerate(more) if _is_among(since, record, problem)],
     }
     arrays = {
         "u": refined.u,
@@ -121,6 +125,14 @@ def _write_posterior(
         **how,
     }
     write_arrays(path, "posterior", arrays)
+
+
+def _is_among(some: Sequence[PushRecord], record: PushRecord, problem: Problem) -> bool:
+    """Return whether a push is among some of a problem, as a copy or as the free slide in it."""
+    seen = free_slide(problem.grid, record, problem.finger.radius) or record
+    return any(
+        np.array_equal(seen.t, one.t) and np.array_equal(seen.pose, one.pose) for one in some
+    )
 
 
 def _read_posterior(path: Path, done: Outcome, more: tuple[PushRecord, ...]) -> Posterior:
@@ -192,7 +204,7 @@ def _write_follow(folder: Path, found: Followed, done: Outcome) -> None:
     save(found.belief, folder / "followed_model.json")
     if found.belief.posterior is not None:
         path = folder / "followed_posterior.npz"
-        _write_posterior(path, found.belief.posterior, found.records, {})
+        _write_posterior(path, found.belief.posterior, done, found.records, {})
 
 
 def _read_follow(folder: Path, done: Outcome) -> Read:

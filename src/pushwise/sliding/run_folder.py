@@ -100,10 +100,15 @@ class RunFolder(Journal):
 
         Args:
             path: The folder.
-            about: Names of object and world, and anything else that identifies this run.
+            about: Names of object and world, and anything else that identifies this run and that
+                JSON can hold.
             force: Overwrite a run with other options, or a finished one.
 
         """
+        try:
+            json.dumps(dict(about))
+        except (TypeError, ValueError) as error:
+            raise PushwiseError(f"about must be what JSON can hold ({reason(error)}).") from None
         super().__init__()
         self.path = Path(path)
         self._about = dict(about)
@@ -322,8 +327,10 @@ def _taken(path: Path, described: Mapping[str, Any], *, force: bool) -> dict[str
         if have == want:
             continue
         if isinstance(have, dict) and isinstance(want, dict):
-            name = next(key for key in {**have, **want} if have.get(key) != want.get(key))
-            have, want = have.get(name), want.get(name)
+            # A key that only one of them has differs, even where its value is None.
+            keys = {**have, **want}
+            pairs = {key: (have.get(key, "nothing"), want.get(key, "nothing")) for key in keys}
+            name, (have, want) = next(one for one in pairs.items() if one[1][0] != one[1][1])
         raise PushwiseError(
             f"{path} holds a run with {name} {have}, not {want}; "
             "choose another folder, or add --force to overwrite it."

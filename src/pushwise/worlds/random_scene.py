@@ -57,19 +57,21 @@ def random_world(
         number: Number of the object of a scene that is to be moved; only for scenes.
 
     """
+    if world not in WORLDS:
+        raise PushwiseError(f"world must be one of {', '.join(WORLDS)}; got {world!r}.")
     rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
     scene = _scene(what)
     if scene is not None:
         if number is None:
             raise PushwiseError(
                 f"{what} holds a scene of {counted(len(scene.objects), 'object', 'objects')}; say "
-                "which one is to be moved with --object, counting from 0."
+                "which one is to be moved with --object (in Python: number), counting from 0."
             )
         if world != "mujoco":
             raise PushwiseError(f"a scene needs the world mujoco; got {world}.")
         return scene_world(scene, number, table, seed=seed)
     if number is not None:
-        raise PushwiseError(f"--object is for scenes, and {what} is not one.")
+        raise PushwiseError(f"--object (in Python: number) is for scenes, and {what} is not one.")
     thing = hidden_object(what, rng)
     outline = thing.outline if isinstance(thing, Thing) else thing.grid.outline
     made: SimulatedWorld = getattr(worlds, WORLDS[world])(
@@ -125,7 +127,7 @@ def hidden_object(what: str, rng: np.random.Generator) -> Thing | ObjectModel:
     """Return an object with its hidden mass and friction.
 
     Args:
-        what: As of `random_world`, but for a scene.
+        what: As for `random_world`, except a scene.
         rng: Source of randomness.
 
     """

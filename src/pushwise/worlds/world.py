@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from pushwise.physics.push import Push
 
-__all__ = ["Observation", "Sensing", "StreamingWorld", "World", "moved", "observed", "pushed"]
+__all__ = [
+    "Observation",
+    "Sensing",
+    "StreamingWorld",
+    "World",
+    "checked_world",
+    "moved",
+    "observed",
+    "pushed",
+]
 
 T = TypeVar("T")
 
@@ -38,8 +47,9 @@ class Observation:
 
     def __init__(self, points: ArrayLike, pose: ArrayLike) -> None:
         """Check and copy the arrays; leave out points that are not finite, as a camera has them."""
-        if isinstance(points, np.ndarray) and points.ndim == 2 and len(points):
-            points = points[np.isfinite(points).all(axis=1)]
+        cloud = _floats(points)
+        if cloud is not None and len(cloud):
+            points = cloud[np.isfinite(cloud).all(axis=1)]
             if not len(points):
                 raise PushwiseError("none of the observed points is finite; check the camera.")
         object.__setattr__(self, "points", finite_array("observed points", points, ("N", 3)))
@@ -60,7 +70,9 @@ class Sensing:
     """Whether records include height and tilt, as a tracker in six dimensions measures them."""
 
     def __post_init__(self) -> None:
-        """Check the rate."""
+        """Check the noise and the rate."""
+        if not isinstance(self.noise, Noise):
+            raise PushwiseError(f"noise must be a Noise; got {self.noise!r}.")
         object.__setattr__(self, "rate", positive_number("rate", self.rate))
 
 
@@ -101,13 +113,27 @@ class StreamingWorld(World, Protocol):
         """
 
 
-def observed(world: World) -> Observation:
-    """Look at the object of a world that anyone may have written."""
+def _floats(points: ArrayLike) -> Array | None:
+    """Return rows of floats as an array; None for anything else, which `finite_array` judges."""
+    try:
+        cloud = np.asarray(points)
+    except ValueError:  # rows of unequal length
+        return None
+    return cloud if cloud.ndim == 2 and cloud.dtype.kind == "f" else None
+
+
+def checked_world(world: World) -> None:
+    """Refuse what has not the methods of a world."""
     if isinstance(world, type) or not isinstance(world, World):
         raise PushwiseError(
             "a world must be an object with the methods observe, push and reset; got "
             f"{world.__name__ + ', a class' if isinstance(world, type) else type(world).__name__}."
         )
+
+
+def observed(world: World) -> Observation:
+    """Look at the object of a world that anyone may have written."""
+    checked_world(world)
     return _returned(world, "observe", world.observe(), Observation)
 
 

@@ -9,9 +9,8 @@ with c_i the load, r_i the position and v_i the velocity of cell i, rho the cont
 in c, with one equation per pair of samples (after Yoshikawa and Kurisu 1991 and Lynch 1993). It is
 solved for loads c_i >= 0 of mean one, regularised towards a uniform and smooth load. An object that
 starts in motion, that slides on when the finger stops, or whose finger is raised, obeys no such
-equation, and is passed over. The finger's
-height, which shifts the load by a force that is not known here, and an anisotropic table are
-ignored: the result serves as a start for `refine`.
+equation, and is passed over. The finger's height, which shifts the load by a force that is not
+known here, and an anisotropic table are ignored: the result serves as a start for `refine`.
 """
 
 from __future__ import annotations

@@ -103,9 +103,9 @@ def _weigh(
 ) -> tuple[Array, Array]:
     """u^T (dp - dA v - sum_s db_s a_s) by mass and friction; J_f is minus the rows a."""
     step = solution.step
-    rub = ((step.rows @ u) * slides) @ np.array([1.0, step.torsion]) * GRAVITY * step.dt
-    dmass = _inertial(model, solution, u, solution.twist) - rub * model.friction
-    return dmass, -rub * model.mass
+    drag = ((step.rows @ u) * slides) @ np.array([1.0, step.torsion]) * GRAVITY * step.dt
+    dmass = _inertial(model, solution, u, solution.twist) - drag * model.friction
+    return dmass, -drag * model.mass
 
 
 def _inertial(model: "ObjectModel", solution: LaggedSolution, u: Array, v: Array) -> Array:

@@ -48,7 +48,7 @@ class CsvColumns:
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
-    """What the file calls a column, by our name; columns that are not given have our names."""
+    """The file's name for a column, by our name; columns that are not given have our names."""
     units: Mapping[str, str] = field(default_factory=dict)
     """The unit of a column, by our name, such as "mm" or "deg"; m, rad, s and N if not given."""
 

@@ -3,7 +3,7 @@
 Yu, Bauza, Fazeli and Rodriguez, "More than a million ways to be pushed", IROS 2016. A file has
 three tables, each with its own clock: `object_pose` and `tip_pose` with rows (time, x, y, theta),
 and `ft_wrench` with rows (time, fx, fy, torque); metres, radians, newtons and seconds in the
-robot's frame. The force is the reaction on the pusher, which `cut_pushes` finds out by itself.
+robot's frame. The force is the reaction on the pusher, which `cut_pushes` recognises.
 """
 
 from __future__ import annotations
