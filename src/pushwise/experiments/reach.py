@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from pushwise.worlds.random_scene import random_world
 __all__ = ["report", "rows_of", "run", "settings_of"]
 
 _TABLE = Table()
-_SEED = 3000  # of the first trial
+_SEED = 3200  # of the first trial
 _MODELS = ("identified", "uniform", "true")
 
 
@@ -53,8 +54,9 @@ def rows_of(setting: Row) -> list[Row]:
     """Slide an object as far over the edge as what was learned of it allows."""
     seed, name = _SEED + int(str(setting["trial"])), str(setting["object"])
     world = random_world(name, _TABLE, seed=seed)
-    plan = PlanOptions(seed=seed)
+    plan, begin = PlanOptions(seed=seed), process_time()
     done = slide(world, _TABLE, options=SlideOptions(prefer="overhang", plan=plan))
+    seconds = process_time() - begin
     truth = Belief.certain(world.truth)
     uniform = Belief.assuming(uniform_model(world.truth.grid, Prior()))
     goals = {
@@ -71,7 +73,7 @@ def rows_of(setting: Row) -> list[Row]:
             "pushes": None if done.followed is None else len(done.followed.records),
             **{f"{model}_mm": _overhang(goal) for model, goal in goals.items()},
             **{f"{model}_margin_mm": _margin(truth, goal) for model, goal in goals.items()},
-            "total_seconds": sum(done.seconds.values()),
+            "total_seconds": seconds,
         }
     ]
 
@@ -125,7 +127,7 @@ def report(rows: list[Row], folder: Path) -> str:
         "uniform",
         "true",
         "exploring pushes",
-        "longest run [s]",
+        "longest run [s of processor time]",
     )
     title = (
         "As far over the edge as a predicted fall probability of 1 % allows, in MuJoCo, with "
