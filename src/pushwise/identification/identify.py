@@ -141,6 +141,7 @@ def _checked(records: Sequence[PushRecord]) -> list[PushRecord]:
     return found
 
 
+@one_thread()
 def stopped_at(
     model: ObjectModel,
     records: Sequence[PushRecord],
@@ -159,6 +160,7 @@ def stopped_at(
     return Identification(model, finger, posterior, (ended,), f"{method}, stopped")
 
 
+@one_thread()
 def average(found: Sequence[Identification]) -> Identification:
     """Return the mean of identifications of one object from the same pushes.
 

@@ -26,10 +26,12 @@ __all__ = ["UNKNOWN", "outliers", "setup_errors", "statements", "total_mass_dete
 UNKNOWN = 0.3  # an uncertainty reduced by less than this share counts as not determined
 COARSE = 0.05  # of the object's length: a centre of mass with a larger error is known roughly
 ASSUMED = 0.75  # of a variance: if more is due to what is believed of friction, that is said
+SLOW = 0.01  # m; pushes after which the object would coast by less end where models say
 # What inertia adds to slow pushes is less than the errors of models: in MuJoCo, whose friction
 # yields a little, coasting by 2 mm gave masses wrong by half, with a standard error of 6 %. A real
 # steel block that would coast by 5 to 10 mm got 0.4 instead of 0.73 kg, with one of 15 %.
-COASTS = 0.01  # m
+# So twice that is required.
+COASTS = 0.02  # m
 CONTRADICTS = 3.0  # standard deviations by which a stated centre of mass may be off
 MISPLACED = 0.01  # m; larger errors of tip or markers are not those of a calibration
 
@@ -73,7 +75,7 @@ def _doubts(posterior: Posterior, error: float) -> list[str]:
         found.append(
             f"{len(misfits)} of {len(used)} pushes fit no model, so do not trust this one: {check}."
         )
-    elif _coasting(posterior) <= COASTS and misses(error, _moved(posterior, used)):
+    elif _coasting(posterior) <= SLOW and misses(error, _moved(posterior, used)):
         found.append(
             f"the model misses the ends of its own pushes by {1e3 * error:.0f} mm on average, so "
             f"do not trust it: {check}."

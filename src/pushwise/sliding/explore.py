@@ -91,7 +91,9 @@ def explore(
         now = records[-1].pose[-1] if records else pose
         record = _explored(world, scene, now, rng)
         if record.fell:
-            raise SimulationError(f"the object fell off the table during exploration, by push {k}.")
+            raise SimulationError(
+                f"the object fell off the table during exploration, by push {k + 1}."
+            )
         records.append(record)
         if progress is not None:
             progress(Progress("explore", f"push {k + 1}", k + 1, pushes, record))

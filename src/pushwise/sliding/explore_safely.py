@@ -120,7 +120,7 @@ def explore_until_safe(
         record = _pushed(world, _ranked(belief, scene, records, goals, options, policy.rank, rng))
         if record.fell:
             raise SimulationError(
-                f"the object fell off the table during exploration, by push {len(records)}."
+                f"the object fell off the table during exploration, by push {len(records) + 1}."
             )
         records.append(record)
         report(Progress("explore", f"push {len(records)}", len(records), result=record))
