@@ -24,7 +24,7 @@ def test_the_edge_cuts_cells() -> None:
     balance = Balance(KNOWN, TABLE)
     for beyond in (-0.013, -0.007, -0.001, 0.001, 0.007):
         here = balance.at((0.5 + beyond, 0.1, 0.0))
-        assert here.margin == pytest.approx(-beyond, abs=1e-12)
+        assert here.margin == pytest.approx(-beyond, abs=1e-9)
         assert here.fall_probability == (beyond > 0)
     assert np.ptp(balance.at((0.493, 0.1, 0.0)).polygon, axis=0) == pytest.approx([0.107, 0.04])
 
@@ -45,7 +45,7 @@ def test_a_table_of_any_polygon() -> None:
     assert Balance(KNOWN, notch).margins([(0.0, 0.0, 0.0)]) == pytest.approx([-0.05])
     assert Balance(KNOWN, bridge).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.02])
     corner = pw.Table([(0, 0), (-1, 0.3), (-1, -0.3)])
-    assert Balance(KNOWN, corner).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.0], abs=1e-12)
+    assert Balance(KNOWN, corner).margins([(0.0, 0.0, 0.0)]) == pytest.approx([0.0], abs=1e-9)
     assert Balance(KNOWN, corner).margins([(-0.01, 0.0, 0.0)])[0] > 0.002
 
 
@@ -110,3 +110,21 @@ def test_mujoco_agrees() -> None:
     assert len(sure) > 40
     assert {margin < 0.0 for _, margin in sure} == {True, False}
     assert [case for case, margin in sure if case["fell"] != (margin < 0.0)] == []
+
+
+def test_a_corner_of_a_cell_may_be_at_the_edge() -> None:
+    """Find the margin and the risk as if it were just beyond."""
+    hammer = pw.objects.load("hammer").model
+    belief = pw.Belief(hammer, pw.Finger(), 0.012**2 * np.eye(2), None, np.zeros(3))
+    balance = Balance(belief, pw.Table.rectangle(1.0, 0.7), samples=256)
+    rng = np.random.default_rng(0)
+    corners = balance.cells.corners
+    theta = rng.uniform(-np.pi, 3.0 * np.pi, 1000)
+    at = corners[rng.integers(len(corners), size=len(theta))]
+    y = 0.35 - np.sin(theta) * at[:, 0] - np.cos(theta) * at[:, 1]
+    poses = np.column_stack([rng.uniform(-0.1, 0.1, len(theta)), y, theta])
+    beyond = poses + np.array([0.0, 1e-8, 0.0])
+    assert balance.margins(poses) == pytest.approx(balance.margins(beyond), abs=1e-4)
+    risk = balance.fall_probabilities(poses)
+    assert risk == pytest.approx(balance.fall_probabilities(beyond), abs=2 / 256)
+    assert (risk > 0.0).any() and (risk < 1.0).any()
