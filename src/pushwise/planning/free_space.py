@@ -20,7 +20,6 @@ from pushwise.planning.support_polygon import (
     fall_share,
     margins_or_falls,
     new_support_work,
-    possible_centres,
 )
 from pushwise.typing import Array, Flags, Integers
 
@@ -170,7 +169,7 @@ class FreeSpace:
         self.rules = FreeSpaceRules(
             cells=balance.cells,
             # All of them: goals and the path have one rule.
-            centres=possible_centres(balance.centres),
+            centres=balance.possible_centres(),
             limit=probability("max_fall_probability", max_fall_probability),
             outline_x=outline[:, 0].copy(),
             outline_y=outline[:, 1].copy(),

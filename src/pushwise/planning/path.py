@@ -312,7 +312,7 @@ def _about_centroid(rules: FreeSpaceRules, centroid: Array) -> FreeSpaceRules:
     )
     return rules._replace(
         cells=cells,
-        centres=possible_centres(rules.centres.points - centroid),
+        centres=possible_centres(rules.centres.points - centroid, rules.centres.at_edge - centroid),
         outline_x=rules.outline_x - centroid[0],
         outline_y=rules.outline_y - centroid[1],
     )

@@ -20,6 +20,7 @@ from pushwise.physics.model import Table
 from pushwise.planning.options import PlanOptions
 from pushwise.planning.support_polygon import (
     CellsOnTable,
+    PossibleCentres,
     margins_or_falls,
     new_support_work,
     possible_centres,
@@ -91,18 +92,23 @@ class Balance:
         """Cells and table for the compiled code."""
         rng = np.random.default_rng(non_negative_integer("seed", seed))
         centres = belief.centres_of_mass(samples, rng)
-        if non_negative_number("placement_std", placement_std) > 0.0:
-            if len(centres) == 1:
-                centres = np.repeat(centres, samples, axis=0)
-            # Whether the object is off by so much or its centre of mass is, the edge is as near.
-            centres = centres + placement_std * rng.standard_normal(centres.shape)
+        if non_negative_number("placement_std", placement_std) > 0.0 and len(centres) == 1:
+            centres = np.repeat(centres, samples, axis=0)
         self.centres = np.ascontiguousarray(centres)
         """Where the centre of mass may be [m] in the grid frame, shape (samples, 2)."""
+        self.offsets = placement_std * rng.standard_normal(centres.shape)
+        """How far it may be nearer to the table's edge [m], shape (samples, 2)."""
 
     @classmethod
     def planned(cls, belief: Belief, table: Table, options: PlanOptions) -> Balance:
         """Return the balance by which goals and plans are judged, also where they are shown."""
         return cls(belief, table, placement_std=options.placement_std, seed=options.seed)
+
+    def possible_centres(self, certainty: float = 1.0) -> PossibleCentres:
+        """Return where the centre of mass may be; certainty: a factor to divide that by."""
+        centre = self.model.centre_of_mass
+        points = centre + (self.centres - centre) / certainty
+        return possible_centres(points, points + self.offsets / certainty)
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""
@@ -119,9 +125,7 @@ class Balance:
 
         """
         at = np.array(finite_array("poses", poses, ("p", 3)))
-        centre = self.model.centre_of_mass
-        points = centre + (self.centres - centre) / certainty
-        return margins_or_falls(self.cells, at, possible_centres(points), True)
+        return margins_or_falls(self.cells, at, self.possible_centres(certainty), True)
 
     def at(self, pose: ArrayLike) -> Stability:
         """Return how the object rests at a pose (3,)."""

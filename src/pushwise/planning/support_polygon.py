@@ -15,7 +15,7 @@ import numpy as np
 
 from pushwise.compilation import compiled, compiled_part
 from pushwise.geometry.compiled import inside_polygon, nearest_feature
-from pushwise.typing import Array
+from pushwise.typing import Array, Flags
 
 __all__ = [
     "CellsOnTable",
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _SIDES = 16  # of the polygon around possible centres of mass
+_ON_EDGE = 1e-9  # m from the line of an edge of the table
 
 
 class CellsOnTable(NamedTuple):
@@ -47,19 +48,39 @@ class PossibleCentres(NamedTuple):
 
     points: Array  # (s, 2)
     around: Array  # corners of a polygon that contains all of them (o, 2)
+    # The same relative to the table's edge, where the place of the object is uncertain, too. It has
+    # no influence on how far a centre of mass is from the object's own sides.
+    at_edge: Array
+    around_at_edge: Array
 
 
-def possible_centres(points: Array) -> PossibleCentres:
-    """Return points (s, 2) with a narrow polygon around them."""
+def possible_centres(points: Array, at_edge: Array | None = None) -> PossibleCentres:
+    """Return where the centre of mass may be.
+
+    Args:
+        points: Centres of mass [m], shape (s, 2).
+        at_edge: Where they are relative to the table's edge [m], shape (s, 2); by default there.
+
+    """
+    at_edge = points if at_edge is None else at_edge
+    # Copies: arrays that are read-only or not contiguous would compile what takes them once more.
+    return PossibleCentres(
+        np.array(points, order="C"),
+        _around(points),
+        np.array(at_edge, order="C"),
+        _around(at_edge),
+    )
+
+
+def _around(points: Array) -> Array:
+    """Return the corners (o, 2) of a narrow polygon around points (s, 2)."""
     turn = 2.0 * np.pi / _SIDES * np.arange(_SIDES)
     normals = np.column_stack([np.cos(turn), np.sin(turn)])
     reach = (points @ normals.T).max(axis=0)
     # A corner is where a side meets the next one.
     sides = np.stack([normals, np.roll(normals, -1, axis=0)], axis=1)
     offsets = np.stack([reach, np.roll(reach, -1)], axis=1)
-    around = np.linalg.solve(sides, offsets[..., None])[..., 0]
-    # Copies: arrays that are read-only or not contiguous would compile what takes them once more.
-    return PossibleCentres(np.array(points, order="C"), np.array(around, order="C"))
+    return np.array(np.linalg.solve(sides, offsets[..., None])[..., 0], order="C")
 
 
 class SupportWork(NamedTuple):
@@ -71,14 +92,22 @@ class SupportWork(NamedTuple):
     py: Array
     hx: Array  # the support polygon first
     hy: Array
+    edge: Flags  # which of its sides are on the table's edge
 
 
 def new_support_work(cells: CellsOnTable) -> SupportWork:
     """Return work space for an object on a table."""
     k = len(cells.table_x)
     most = len(cells.corners) + k * (1 + 4 * len(cells.centres))
-    sizes = (k, k, most, most, 2 * most + 1, 2 * most + 1)
-    return SupportWork(*(np.empty(size) for size in sizes))
+    return SupportWork(
+        tx=np.empty(k),
+        ty=np.empty(k),
+        px=np.empty(most),
+        py=np.empty(most),
+        hx=np.empty(2 * most + 1),
+        hy=np.empty(2 * most + 1),
+        edge=np.empty(2 * most + 1, np.bool_),
+    )
 
 
 @compiled
@@ -185,13 +214,38 @@ def support(
 
 
 @compiled_part
-def _supported(px: float, py: float, h: int, work: SupportWork) -> bool:
-    """Return whether a point of the grid frame is in the support polygon of h corners."""
+def _find_edges(h: int, work: SupportWork) -> None:
+    """Find which of the h sides of the support polygon are on the table's edge."""
+    tx = work.tx
+    ty = work.ty
+    hx = work.hx
+    hy = work.hy
+    for a in range(h):
+        work.edge[a] = False
+        b = a + 1 if a + 1 < h else 0
+        for i in range(tx.size):
+            j = i + 1 if i + 1 < tx.size else 0
+            ex = tx[j] - tx[i]
+            ey = ty[j] - ty[i]
+            most = _ON_EDGE * np.sqrt(ex * ex + ey * ey)
+            first = abs(ex * (hy[a] - ty[i]) - ey * (hx[a] - tx[i]))
+            last = abs(ex * (hy[b] - ty[i]) - ey * (hx[b] - tx[i]))
+            if first < most and last < most:
+                work.edge[a] = True
+
+
+@compiled_part
+def _supported(inner: Array, at_edge: Array, s: int, h: int, work: SupportWork) -> bool:
+    """Return whether point s of those in the grid frame is in the support polygon of h corners.
+
+    inner, at_edge: Where the points are relative to the object and to the table's edge, (n, 2).
+    """
     hx = work.hx
     hy = work.hy
     for a in range(h):
         b = a + 1 if a + 1 < h else 0
-        if (hx[b] - hx[a]) * (py - hy[a]) < (hy[b] - hy[a]) * (px - hx[a]):
+        p = at_edge if work.edge[a] else inner
+        if (hx[b] - hx[a]) * (p[s, 1] - hy[a]) < (hy[b] - hy[a]) * (p[s, 0] - hx[a]):
             return False
     return h > 0
 
@@ -213,10 +267,11 @@ def fall_share(
     # The hull of all cells contains every possible centre of mass.
     if whole:
         return 0.0
+    _find_edges(h, work)
     # The support polygon is convex: what has its corners in it is in it. Mostly this is all.
     holds = True
     for i in range(centres.around.shape[0]):
-        if not _supported(centres.around[i, 0], centres.around[i, 1], h, work):
+        if not _supported(centres.around, centres.around_at_edge, i, h, work):
             holds = False
             break
     if holds:
@@ -224,7 +279,7 @@ def fall_share(
     count = centres.points.shape[0]
     out = 0
     for s in range(count):
-        if not _supported(centres.points[s, 0], centres.points[s, 1], h, work):
+        if not _supported(centres.points, centres.at_edge, s, h, work):
             out += 1
     share: float = out / count
     return share
