@@ -18,7 +18,7 @@ from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push
-from pushwise.worlds.world import World, checked_world, observed, pushed
+from pushwise.worlds.world import World, observed, pushed
 
 __all__ = ["RecordOptions", "record"]
 
@@ -71,7 +71,6 @@ def record(
 
     """
     path = Path(path)
-    checked_world(world)
     pushes = non_negative_integer("pushes", pushes)
     seed = non_negative_integer("seed", seed)
     provenance = {**options.provenance, "seed": seed}
