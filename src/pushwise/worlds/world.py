@@ -25,7 +25,6 @@ __all__ = [
     "Sensing",
     "StreamingWorld",
     "World",
-    "checked_world",
     "moved",
     "observed",
     "pushed",
@@ -122,7 +121,7 @@ def _floats(points: ArrayLike) -> Array | None:
     return cloud if cloud.ndim == 2 and cloud.dtype.kind == "f" else None
 
 
-def checked_world(world: World) -> None:
+def _check_world(world: World) -> None:
     """Refuse what has not the methods of a world."""
     if isinstance(world, type) or not isinstance(world, World):
         raise PushwiseError(
@@ -133,7 +132,7 @@ def checked_world(world: World) -> None:
 
 def observed(world: World) -> Observation:
     """Look at the object of a world that anyone may have written."""
-    checked_world(world)
+    _check_world(world)
     return _returned(world, "observe", world.observe(), Observation)
 
 

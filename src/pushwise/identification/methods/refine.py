@@ -5,7 +5,7 @@ drift starts large and then follows the evidence: far from the solution only loc
 which is nearly linear in the unknowns; near it whole pushes count, as precisely as the model
 deserves.
 
-A push that goes on near a point of balance is left out if others remain. Where it ends depends on
+A push that stays near a point of balance is left out if others remain. Where it ends depends on
 where it starts, to a fraction of a millimetre, so that nearly any model explains it from some
 start, and most of what it seems to say about the object is about that start.
 """
@@ -249,7 +249,7 @@ def _contradicted(problem: Problem, end: Refined) -> frozenset[int]:
 
 
 def _balanced(task: Task, problem: Problem, end: Refined) -> frozenset[int]:
-    """Return the pushes that go on near a point of balance.
+    """Return the pushes that stay near a point of balance.
 
     The model follows such a push from sample to sample and from the start that fits it best, but
     from the start that was observed it ends somewhere else.

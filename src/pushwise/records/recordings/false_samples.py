@@ -16,7 +16,7 @@ __all__ = ["frozen_samples", "held_samples", "jumping_samples", "too_far"]
 _STEPS = 10  # changes of value needed to see how long a sensor holds each
 _JUMP = np.array([0.02, 0.2])  # m, rad; a step that is larger than this,
 _JUMP_RATE = np.array([5.0, 30.0])  # m/s, rad/s; and faster than this, is not motion;
-_RETURN_RATE = 1.0  # m/s; nor is one of an object that is as fast away and back at once
+_RETURN_RATE = 1.0  # m/s; nor is a step this fast if it is taken back at once
 _FLIPS = 5  # samples that jump away together at most
 _FROZEN = 3  # equal samples in the midst of a motion,
 _LEAP = 2e-3  # m; and a larger step after them,
@@ -33,7 +33,7 @@ def _runs(values: Array) -> tuple[Integers, Integers]:
 
 
 def held_samples(_: Array, values: Array) -> Flags:
-    """Return which samples only repeat a value, as of a sensor read more often than it measures.
+    """Return which samples only repeat a value: the sensor is read more often than it measures.
 
     Its values (k, d) change in steps. While they change, each holds for about the same number of
     samples. A longer hold is rest, during which samples are kept at the same rate.
@@ -49,7 +49,7 @@ def held_samples(_: Array, values: Array) -> Flags:
 
 
 def frozen_samples(t: Array, values: Array) -> Flags:
-    """Return which samples repeat a value while what they are of moved on, as of a lost tracker.
+    """Return which samples repeat a value while the object moved on, as when a tracker is lost.
 
     It moves before and after them. In between its values (k, d) are the same, and then leap.
     """
