@@ -18,7 +18,7 @@ from pushwise.records.log import PushLog
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
 from pushwise.sliding.random_push import draw_push
-from pushwise.worlds.world import World, observed, pushed
+from pushwise.worlds.world import World, checked_world, observed, pushed
 
 __all__ = ["RecordOptions", "record"]
 
@@ -76,6 +76,8 @@ def record(
     provenance = {**options.provenance, "seed": seed}
     log = PushLog((), grid, options.finger.radius, options.noise, provenance)
     with log.writer(path, resume=True) as writer:
+        if writer.pushes < pushes:
+            checked_world(world)
         for k in range(writer.pushes, pushes):
             made = _one_push(world, grid, options, seed, k)
             writer.append(made)

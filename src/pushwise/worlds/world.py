@@ -25,6 +25,7 @@ __all__ = [
     "Sensing",
     "StreamingWorld",
     "World",
+    "checked_world",
     "moved",
     "observed",
     "pushed",
@@ -121,7 +122,7 @@ def _floats(points: ArrayLike) -> Array | None:
     return cloud if cloud.ndim == 2 and cloud.dtype.kind == "f" else None
 
 
-def _check_world(world: World) -> None:
+def checked_world(world: World) -> None:
     """Refuse what has not the methods of a world."""
     if isinstance(world, type) or not isinstance(world, World):
         raise PushwiseError(
@@ -132,7 +133,7 @@ def _check_world(world: World) -> None:
 
 def observed(world: World) -> Observation:
     """Look at the object of a world that anyone may have written."""
-    _check_world(world)
+    checked_world(world)
     return _returned(world, "observe", world.observe(), Observation)
 
 
