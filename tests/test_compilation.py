@@ -58,10 +58,10 @@ def test_compiling_is_counted_once_and_running_is_not() -> None:
     inner: Callable[..., float] = njit()(plus_one)
     outer: Callable[..., float] = njit()(doubled)
 
-    before, start = seconds_compiling(), time.process_time()
+    before, start = seconds_compiling(), time.perf_counter()
     assert outer(1.0) == 4.0
     took = seconds_compiling() - before
-    assert 0.0 < took <= time.process_time() - start
+    assert 0.0 < took <= time.perf_counter() - start
     assert outer(2.0) == 6.0
     assert seconds_compiling() - before == took
 
