@@ -18,7 +18,7 @@ from pushwise.errors import PushwiseError
 from pushwise.experiments.reporting import markdown, mean_text
 from pushwise.experiments.rows import Row, numbers, where
 from pushwise.experiments.sweep import SweepOptions, check_counts, conduct
-from pushwise.geometry.polygon import contains, outline_distance, placed
+from pushwise.geometry.polygon import contains, outline_distances, placed
 from pushwise.objects.camera import Camera
 from pushwise.objects.thing import Thing, scene_points
 from pushwise.physics.model import Table
@@ -132,8 +132,7 @@ def _apart(a: Array, b: Array) -> bool:
     """Return whether two outlines (k, 2) are farther apart than the gap."""
     if contains(a, b).any() or contains(b, a).any():
         return False
-    gaps = [outline_distance(a, at) for at in b] + [outline_distance(b, at) for at in a]
-    return min(gaps) > _GAP
+    return min(outline_distances(a, b).min(), outline_distances(b, a).min()) > _GAP
 
 
 def report(rows: list[Row], folder: Path) -> str:

@@ -13,7 +13,15 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["contains", "crosses_ray", "outline_distance", "placed", "signed_area", "simple_polygon"]
+__all__ = [
+    "contains",
+    "crosses_ray",
+    "outline_distance",
+    "outline_distances",
+    "placed",
+    "signed_area",
+    "simple_polygon",
+]
 
 
 def simple_polygon(name: str, value: ArrayLike) -> Array:
@@ -88,11 +96,18 @@ def placed(points: ArrayLike, pose: ArrayLike) -> Array:
 
 def outline_distance(outline: Array, point: Array) -> float:
     """Return the distance [m] of a point (2,) from a polygon (k, 2); negative inside."""
+    return float(outline_distances(outline, point[None])[0])
+
+
+def outline_distances(outline: Array, points: Array) -> Array:
+    """Return the distances [m] of points (n, 2) from a polygon (k, 2), negative inside; (n,)."""
     edge = np.roll(outline, -1, axis=0) - outline
-    along = np.sum((point - outline) * edge, axis=1) / np.sum(edge**2, axis=1)
-    nearest = outline + np.clip(along, 0.0, 1.0)[:, None] * edge
-    distance = float(np.hypot(*(point - nearest).T).min())
-    return -distance if contains(outline, point[None])[0] else distance
+    away = points[:, None] - outline
+    along = np.sum(away * edge, axis=-1) / np.sum(edge**2, axis=-1)
+    nearest = outline + np.clip(along, 0.0, 1.0)[..., None] * edge
+    apart = points[:, None] - nearest
+    distances = np.hypot(apart[..., 0], apart[..., 1]).min(axis=1)
+    return np.where(contains(outline, points), -distances, distances)
 
 
 def _refuse_repeated_corner(name: str, corners: Array) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pushwise.compilation import compiled
 from pushwise.geometry.compiled import nearest_feature
-from pushwise.geometry.polygon import outline_distance, placed
+from pushwise.geometry.polygon import outline_distances, placed
 from pushwise.physics.model import Physics
 from pushwise.physics.prepared import (
     Ending,
@@ -332,10 +332,7 @@ class Pusher:
         free = self._clear(poses, self._clearance)
         start, velocity = ray
         for polygon in self.free.obstacles:
-            for i, instant in enumerate(t):
-                # After the push the finger stands still; checking it a little further is harmless.
-                free[i] &= (
-                    outline_distance(polygon, start + instant * velocity) > self.finger.radius
-                )
+            # After the push the finger stands still; checking it a little further is harmless.
+            free &= outline_distances(polygon, start + t[:, None] * velocity) > self.finger.radius
         passable: Flags = np.logical_and.accumulate(free)
         return passable

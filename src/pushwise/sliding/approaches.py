@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from pushwise.geometry.polygon import outline_distance, placed
+from pushwise.geometry.polygon import outline_distance, outline_distances, placed
 from pushwise.physics.push import Finger
 from pushwise.planning.approach import Approach
 from pushwise.planning.push_library import PushLibrary
@@ -89,6 +87,6 @@ class Approaches:
         library = self._library
         starts = (library.contacts + (GAP + margin) * library.normals)[::_NODES]
         if margin:
-            apart = np.array([outline_distance(self._outline, start) for start in starts])
+            apart = outline_distances(self._outline, starts)
             starts = starts[apart >= self._finger.radius + GAP]
         return Approach(self._outline, starts, self._obstacles, self._finger, margin=margin)

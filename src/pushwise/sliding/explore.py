@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushwise.errors import SimulationError
-from pushwise.geometry.polygon import outline_distance, placed
+from pushwise.geometry.polygon import outline_distances, placed
 from pushwise.identification.belief import Belief
 from pushwise.identification.prior import Prior
 from pushwise.physics.model import ObjectModel, Table
@@ -166,8 +166,10 @@ class _Clearance:
     def of_finger(self, push: Push) -> bool:
         """Return whether the finger keeps its distance during a push."""
         places = push.at(np.linspace(0.0, push.duration, _LOOKS))
-        away = (outline_distance(block, at) for block in self._free.obstacles for at in places)
-        return all(distance > self._radius + _FINGER_GAP for distance in away)
+        nearest = min(
+            float(outline_distances(block, places).min()) for block in self._free.obstacles
+        )
+        return nearest > self._radius + _FINGER_GAP
 
     def of_object(self, path: Array, gap: float) -> bool:
         """Return whether the object keeps its distance [m] on a path of poses (t, 3)."""
@@ -190,4 +192,4 @@ def _guesses(
 
 def _room(grid: CellGrid, table: Table, pose: Array) -> float:
     """Return the distance of the outline at a pose (3,) from the edge [m]; negative beyond it."""
-    return -max(outline_distance(table.polygon, at) for at in placed(grid.outline, pose))
+    return -float(outline_distances(table.polygon, placed(grid.outline, pose)).max())
