@@ -1,5 +1,6 @@
 """Free slides: found in records, differentiated, and worth more than slow pushes."""
 
+import itertools
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,7 @@ import pytest
 import pushwise as pw
 from pushed import NOISE, SIGMA
 from pushwise.errors import PushwiseError, PushwiseWarning
+from pushwise.identification.belief import tilted
 from pushwise.identification.free_slide import free_slide, is_free
 from pushwise.identification.problem import Problem
 from pushwise.planning.stability import Balance
@@ -145,10 +147,48 @@ def test_the_next_push_may_be_a_flick() -> None:
     goal = (0.085, 0.0, 0.0)
 
     def risk(after: pw.Belief) -> float:
-        return Balance(after, table).at(goal).fall_probability
+        return min(Balance(after, table).at(goal).fall_probability, 0.01)
 
     ranked = pw.next_push(found.belief, [slow[0], fast], risk=risk)
     assert ranked[0].push is fast and 0.0 < ranked[0].risk < ranked[1].risk
+
+
+@pytest.mark.parametrize("beyond", [-0.02, 0.0, 0.02])
+def test_a_push_is_chosen_for_what_it_may_show(beyond: float) -> None:
+    """Prefer what reveals more, also where the most probable model does not allow the goal.
+
+    Certainty about that model would be certainty of a fall: judged by it, the best push would be
+    the one that reveals nothing.
+    """
+    rng = np.random.default_rng(3)
+    slow = [pw.Push.line((-0.011, y), (0.1, 0.0), 1.0) for y in (0.015, 0.045)]
+    records = [measured(MODEL, push, rng, rate=10.0) for push in slow]
+    belief = pw.identify(BOX, records, prior=pw.Prior(friction_spread=0.5)).belief
+    limit = belief.centre_of_mass[0] + beyond
+
+    def risk(after: pw.Belief) -> float:
+        centres = after.centres_of_mass(512, np.random.default_rng(0))
+        return min(float(np.mean(centres[:, 0] > limit)), 0.01)
+
+    fast = flick(-0.011, 0.02, 0.0, speed=1.0)
+    nothing = pw.Push.line((-0.011, 0.045), (0.1, 0.0), 0.15)
+    ranked = pw.next_push(belief, [nothing, slow[0], fast], risk=risk)
+    assert [one.centre_std for one in ranked] == sorted(one.centre_std for one in ranked)
+    assert all(one.risk <= later.risk for one, later in itertools.pairwise(ranked))
+    if beyond > 0.0:
+        assert ranked[0].risk < 0.9 * ranked[-1].risk
+
+
+def test_models_with_another_centre_of_mass() -> None:
+    """Shift the centre of mass of a model exactly, and not beyond its cells."""
+    shifts = np.array([[0.0, 0.0], [0.01, -0.005], [-0.02, 0.01], [1.0, 0.0]])
+    moved = tilted(MODEL, shifts)
+    for shift, model in zip(shifts[:3], moved, strict=False):
+        np.testing.assert_allclose(
+            model.centre_of_mass, MODEL.centre_of_mass + shift, rtol=0.0, atol=1e-9
+        )
+        assert model.total_mass == pytest.approx(MODEL.total_mass)
+    assert 0.0 < BOX.centres[:, 0].max() - moved[3].centre_of_mass[0] < BOX.cell_size
 
 
 def test_what_a_flick_showed_reads_back(tmp_path: Path) -> None:

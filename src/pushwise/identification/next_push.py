@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError, SimulationError
-from pushwise.identification.belief import Belief, checked_belief
+from pushwise.identification.belief import Belief, checked_belief, tilted
 from pushwise.identification.free_slide import free_slide, is_flick
 from pushwise.identification.noise import counts_of, whitened
 from pushwise.identification.objective import information_weights
@@ -25,6 +26,10 @@ from pushwise.typing import Array
 __all__ = ["RankedPush", "next_push"]
 
 SAMPLES = 20  # poses that would be observed of a slow push
+# What a push may show, in standard deviations along the two axes of what it reveals: a lattice that
+# fills the unit square evenly, mapped to the plane.
+_RESULTS = 16
+_NODES = norm.ppf((np.arange(_RESULTS)[:, None] * [1.0, 0.618034] + [0.5, 0.5]) / [_RESULTS, 1] % 1)
 
 
 class RankedPush(NamedTuple):
@@ -34,7 +39,7 @@ class RankedPush(NamedTuple):
     centre_std: float
     """Root of the sum of the variances of the centre of mass [m]."""
     risk: float
-    """What `next_push` was asked to rank by; by default the same as `centre_std`."""
+    """What `next_push` was asked to rank by, on average; by default the same as `centre_std`."""
 
 
 @one_thread()
@@ -56,9 +61,11 @@ def next_push(
         belief: What is known so far, as `identify` found it.
         candidates: The pushes to choose from.
         pose: Pose of the object before the push [m, m, rad], shape (3,).
-        risk: What to make small, given what would be believed after a push that goes as predicted:
-            the `fall_probability` of `planning.stability.Balance(after, table)` at a goal, for
-            instance. By default the uncertainty of the centre of mass.
+        risk: What to make small, given what would be believed after a push: for instance the lowest
+            `fall_probability` of `planning.stability.Balance(after, table)` at some goals. It is
+            averaged over what the push may show, because what is believed now may be wrong: where
+            the most probable centre of mass rules a goal out, only another result can allow it. By
+            default the uncertainty of the centre of mass.
         rate: How many poses are measured in a second during flicks [Hz].
 
     """
@@ -78,9 +85,27 @@ def next_push(
         if after is None:
             continue
         std = float(np.sqrt(np.trace(after)))
-        known = replace(belief, centre_covariance=after, posterior=None)
-        ranked.append(RankedPush(push, std, std if risk is None else risk(known)))
+        average = std if risk is None else _expected_risk(belief, posterior, after, risk)
+        ranked.append(RankedPush(push, std, average))
     return sorted(ranked, key=lambda r: (r.risk, r.centre_std))
+
+
+def _expected_risk(
+    belief: Belief, posterior: Posterior, after: Array, risk: Callable[[Belief], float]
+) -> float:
+    """Return the mean risk after a push that leaves a covariance (2, 2) of the centre of mass.
+
+    The centre that will then be most probable is distributed about the present one with the
+    covariance that the push removes.
+    """
+    removed, axes = np.linalg.eigh(posterior.centre_of_mass_covariance - after)
+    std = np.sqrt(np.maximum(removed, 0.0))[::-1]  # the larger one first
+    models = tilted(belief.model, (_NODES * std) @ axes.T[::-1])
+    risks = [
+        risk(replace(belief, model=model, centre_covariance=after, posterior=None))
+        for model in models
+    ]
+    return float(np.mean(risks))
 
 
 def _expected(

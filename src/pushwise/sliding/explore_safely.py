@@ -41,7 +41,7 @@ _FIRST = 2  # random pushes before the first choice
 _CANDIDATES = 6  # slow pushes to choose from, and as many flicks
 _MODELS = 32  # of what is believed, for which a flick must be safe
 _POSES = 60  # of the goals that the risk is computed at, the safest ones
-_SAMPLES = 1024  # centres of mass
+_SAMPLES = 512  # centres of mass
 _NEARLY = 0.9  # of the overhang that a certain model would allow
 
 
@@ -159,7 +159,10 @@ def _ranked(
             samples=_SAMPLES,
             seed=options.plan.seed,
         )
-        return float(balance.fall_probabilities(poses).min())
+        lowest = float(balance.fall_probabilities(poses).min())
+        # No object is slid to a goal that is not safe. Without this limit a push that reveals
+        # nothing would be as good as any where a single goal is in question.
+        return min(lowest, options.plan.max_fall_probability)
 
     ranked = rank(belief, pushes, now, risk=risk if safest else None, rate=rate)
     return [one.push for one in ranked] or pushes
