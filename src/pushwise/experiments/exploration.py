@@ -43,7 +43,7 @@ CHOICES = ("active", "random")
 MOST = 24
 """Pushes after which a trial ends; random ones often need more than the 12 that `slide` makes."""
 _TABLE = Table()
-_SEED = 2800  # of the first trial
+_SEED = 4100  # of the first trial
 _SHARE = 0.95  # of the overhang that the true masses allow
 
 
