@@ -93,10 +93,11 @@ def test_coverage(tmp_path: Path) -> None:
     assert numbers(flicked, "slides").min() >= 3
     assert numbers(rows, "centre_chi2").max() < 14.0  # one of a thousand is above it
     assert "| uneven | 2 slow, 5 flicks | stiff bed | 1 | 100.0 % |" in table
-    # What flicks show lets an object go farther over the edge than slow pushes alone.
+    # Flicks determine the centre of mass better than slow pushes alone. How far over the edge one
+    # object may go is another matter: that depends on where the error of its centre points.
     for world in ("own weight", "stiff bed"):
         slow, flicked = (where(rows, plan=plan, world=world) for plan in ("slow", "flicks"))
-        assert numbers(flicked, "short_mm")[0] < numbers(slow, "short_mm")[0]
+        assert numbers(flicked, "centre_std_mm")[0] < numbers(slow, "centre_std_mm")[0]
     again = compare(coverage.rows_of, settings, tmp_path, share=0.2)
     assert again.endswith("all the same to the last digit.")
 
