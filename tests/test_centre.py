@@ -31,6 +31,32 @@ def test_its_derivatives_are_those_of_the_centre() -> None:
     assert centre_off(silent, u)[0].size == 0
 
 
+def test_a_load_on_spots_leaves_the_mass_where_it_usually_is() -> None:
+    """Believe of the centre of mass what masses say that differ as usual, drawn from the prior."""
+    thing, records = pushed("box", seed=3)
+    prior = pw.Prior(load_spread=3.0, mass_spread=0.3)
+    believed = prior.believed_centre(thing.grid)
+    assert believed is not None
+    centre, root = believed
+    rng = np.random.default_rng(0)
+    factor, _ = replace(prior, load_spread=None).factors(thing.grid)
+    masses = np.exp(factor @ rng.standard_normal((thing.grid.n_cells, 20_000)))
+    drawn = (thing.grid.centres.T @ masses / masses.sum(axis=0)).T
+    size = np.trace(root @ root.T)
+    np.testing.assert_allclose(drawn.mean(axis=0), centre, atol=0.1 * np.sqrt(size))
+    np.testing.assert_allclose(np.cov(drawn.T), root @ root.T, atol=0.05 * size)
+    problem = Problem(thing.grid, records[:2], pw.Finger(), prior)
+    u = rng.standard_normal(problem.unknowns)
+    off, J = centre_off(problem, u)
+    assert root @ off[0] == pytest.approx(problem.model(u).centre_of_mass - centre)
+    step = 1e-5 * rng.standard_normal(problem.unknowns)
+    change = centre_off(problem, u + step)[0] - centre_off(problem, u - step)[0]
+    assert 2.0 * (J @ step) == pytest.approx(change, rel=1e-6, abs=1e-9)
+    # A load that differs no more than the mass says nothing of its own.
+    assert replace(prior, load_spread=0.3).believed_centre(thing.grid) is None
+    assert replace(prior, centre=(0.0, 0.0)).believed_centre(thing.grid)[1][0, 1] == 0.0  # type: ignore[index]
+
+
 @pytest.mark.slow
 def test_one_push_tells_more_of_an_object_whose_centre_is_stated() -> None:
     """Predict other pushes better, and do not count the statement as told by pushes."""

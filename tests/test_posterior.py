@@ -8,9 +8,11 @@ from pushed import SIGMA, pushed
 from pushwise.identification.noise import Errors, Walk, innovations, whitened
 from pushwise.identification.objective import (
     DRIFTS,
+    ForceErrors,
     cost_of,
     errors_at,
     evidence,
+    force_errors_of,
     normal_equations,
 )
 from pushwise.identification.problem import Problem
@@ -155,10 +157,31 @@ def test_pushes_that_do_not_fit_make_the_model_drift() -> None:
     likely = []
     for level in range(len(DRIFTS)):
         errors = errors_at(problem, SIGMA, level)
-        H, g, value = normal_equations(problem, u, fit, errors, 1.0)
+        H, g, value = normal_equations(problem, u, fit, errors, ForceErrors(1.0, 1.0))
         logs = whitened(problem.walks, fit.growth, fit.residual, None, errors)[2]
-        cost = cost_of(problem, u, fit, fit.growth, errors, 1.0)
+        cost = cost_of(problem, u, fit, fit.growth, errors, ForceErrors(1.0, 1.0))
         assert value == pytest.approx(-cost - logs)
         likely.append(evidence(H, g, value))
     # Most pushes stray by 2 mm, five steps of 1 mm.
     assert DRIFTS[int(np.argmax(likely))] >= 2e-3
+
+
+@pytest.mark.parametrize("rate", [10.0, 40.0])
+def test_forces_that_the_model_misses_count_as_one_for_each_push(rate: float) -> None:
+    """Let the scatter of forces say as little as their values: four times as many say no more."""
+    model = pw.objects.load("box").model
+    world = pw.worlds.Ideal(model, sensing=pw.worlds.Sensing(rate=rate))
+    records = []
+    for y in (0.03, -0.02):
+        world.reset(0)
+        records.append(world.push(pw.Push.line((-0.2, y), (0.1, 0.0), 1.5)))
+    problem = Problem(model.grid, records, pw.Finger(), pw.Prior())
+    heavier = pw.ObjectModel(model.grid, 1.3 * model.mass, model.friction)
+    seen = problem.fit(problem.unknowns_of(heavier), SIGMA)
+    errors = force_errors_of(problem, seen, None)
+    assert errors.sigma > 2.0 * errors.scatter > 0.1
+    counted = len(seen.force_residual) * (errors.scatter / errors.sigma) ** 2
+    assert counted == pytest.approx(len(records), rel=0.1)
+    noisy = force_errors_of(problem, seen, force_noise=10.0)
+    assert noisy.log_norm == pytest.approx(np.log(10.0), rel=0.01)
+    assert noisy.scatter == pytest.approx(noisy.sigma, rel=0.01)

@@ -110,9 +110,10 @@ def identify(
     rng = np.random.default_rng(search.seed)
     task = Task(problem, stated_noise(records), search, rng, counter, history.improved)
     refined = chosen.run(task)
-    if problem.has_windows and chosen.fits_forces and prior.mass_spread == Prior().mass_spread:
+    stated = prior.load_spread is not None or prior.mass_spread != Prior().mass_spread
+    if problem.has_windows and chosen.fits_forces and not stated:
         # Long pushes can show whether the object rests on spots, a rim or feet.
-        spots = replace(problem, prior=replace(prior, mass_spread=SPOTS))
+        spots = replace(problem, prior=replace(prior, load_spread=SPOTS))
         other = chosen.run(replace(task, problem=spots))
         if other.evidence > refined.evidence:
             problem, refined = spots, other

@@ -8,12 +8,14 @@ probable the observations were (the evidence), which decides how far the model m
 A stated centre of mass (of a plate cut from sheet, of a part that was balanced or drawn) is one
 more residual: one that is wrong by many standard deviations counts little, as a wrong pose does.
 Statics puts the centroid of the load under the centre of mass, however the load is distributed, so
-a stated centre determines two of the unknowns that few pushes determine worst.
+a stated centre determines two of the unknowns that few pushes determine worst. Where the load may
+rest on spots, what is believed of the mass distribution limits them likewise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,13 +27,14 @@ from pushwise.typing import Array
 
 __all__ = [
     "DRIFTS",
+    "ForceErrors",
     "Refined",
     "centre_by_log_mass",
     "centre_off",
     "cost_of",
     "errors_at",
     "evidence",
-    "force_sigma_of",
+    "force_errors_of",
     "information_weights",
     "linearize",
     "linearize_with_best_drift",
@@ -50,6 +53,27 @@ JITTER = 1.2  # how far a scatter may exceed the jitter and still be that of the
 # Candidates for the model's drift [m]. The smallest is not fitted: engines that obey Coulomb's law
 # to one percent, and real tables, drift by more over 0.2 m; less would fit their quirks.
 DRIFTS = 5e-4 * 2.0 ** np.arange(0, 7)
+
+
+class ForceErrors(NamedTuple):
+    """How far measured forces are off.
+
+    The model's errors last for a whole push, so that its forces contain no more information than
+    one of them: each has a large standard deviation, and counts as a part of a force.
+    """
+
+    sigma: float
+    """Standard deviation of each force where all of them are taken as independent [N]."""
+    scatter: float
+    """Standard deviation of a single force [N]."""
+
+    @property
+    def log_norm(self) -> float:
+        """What each component of a force adds to the negative log probability, by its scatter.
+
+        Counted in full, hundreds of forces would decide by a few percent of scatter.
+        """
+        return (self.scatter / self.sigma) ** 2 * float(np.log(self.scatter))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,25 +104,30 @@ def centre_by_log_mass(model: ObjectModel) -> Array:
 
 
 def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
-    """Return the error of the centre of mass at u relative to the stated one.
+    """Return the error of the centre of mass at u relative to what is believed of it.
 
     Returns:
-        The error in standard deviations of the statement, shape (k, 2), and its derivatives in u,
-        shape (k, 2, unknowns); k is 1, or 0 where no centre of mass is stated.
+        The error in standard deviations of that belief, shape (k, 2), and its derivatives in u,
+        shape (k, 2, unknowns); k is 1, or 0 where nothing is believed but of the load.
 
     """
-    prior = problem.prior
-    if prior.centre is None:
+    if problem.believed_centre is None:
         return np.zeros((0, 2)), np.zeros((0, 2, len(u)))
+    centre, root = problem.believed_centre
     model = problem.model(u)
     jacobian = np.zeros((1, 2, len(u)))
-    jacobian[0, :, : model.grid.n_cells] = centre_by_log_mass(model) @ problem.mass_factor
-    off = (model.centre_of_mass - prior.centre)[None]
-    return off / prior.centre_doubt, jacobian / prior.centre_doubt
+    by_log_mass = centre_by_log_mass(model) @ problem.mass_factor
+    jacobian[0, :, : model.grid.n_cells] = np.linalg.solve(root, by_log_mass)
+    return np.linalg.solve(root, model.centre_of_mass - centre)[None], jacobian
 
 
 def cost_of(
-    problem: Problem, u: Array, seen: Residuals, growth: Array, errors: Errors, force_sigma: float
+    problem: Problem,
+    u: Array,
+    seen: Residuals,
+    growth: Array,
+    errors: Errors,
+    forces: ForceErrors,
 ) -> float:
     """Return the objective at u, given the simulated pushes there.
 
@@ -108,7 +137,7 @@ def cost_of(
         seen: Residuals at u.
         growth: By which factor errors grow before each sample, shape (samples,).
         errors: Noise of the sensor and drift of the model.
-        force_sigma: Standard deviation of a force [N].
+        forces: How far measured forces are off.
 
     """
     total = 0.5 * float(u @ u)
@@ -117,7 +146,7 @@ def cost_of(
             whitened(problem.walks, growth, seen.residual, None, errors)[0],
             counts_of(problem.walks),
         ),
-        (seen.force_residual / force_sigma, 1.0),
+        (seen.force_residual / forces.sigma, 1.0),
         (seen.gap / GAP_SIGMA, seen.gap_count),
         (centre_off(problem, u)[0], 1.0),
     ):
@@ -137,17 +166,17 @@ def _student_cost(scaled: Array, count: Array | float) -> float:
 
 
 def normal_equations(
-    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+    problem: Problem, u: Array, fit: Fit, errors: Errors, forces: ForceErrors
 ) -> tuple[Array, Array, float]:
     """Return the objective's Gauss-Newton Hessian, its gradient, and the log probability at u.
 
     Poses, forces, contacts and a stated centre of mass are taken together; shapes are
     (unknowns, unknowns) and (unknowns,).
     """
-    terms, logs = _terms(problem, u, fit, errors, force_sigma)
+    terms, logs = _terms(problem, u, fit, errors, forces)
     H = np.eye(len(u))
     g = u.copy()
-    value = -0.5 * float(u @ u) - logs - fit.force_residual.size * float(np.log(force_sigma))
+    value = -0.5 * float(u @ u) - logs - fit.force_residual.size * forces.log_norm
     for r, jacobian, count in terms:
         weight = weights(r)
         root = np.sqrt(count * weight)[:, None]
@@ -159,13 +188,13 @@ def normal_equations(
 
 
 def _terms(
-    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+    problem: Problem, u: Array, fit: Fit, errors: Errors, forces: ForceErrors
 ) -> tuple[list[tuple[Array, Array, Array]], float]:
     """Return all scaled residuals (k, d), their Jacobians and counts, and `whitened`'s logs."""
     scaled, J, logs = whitened(problem.walks, fit.growth, fit.residual, fit.jacobian, errors)
     off, J_off = centre_off(problem, u)
-    force = fit.force_residual / force_sigma
-    J_force = limit_slope(fit.force_jacobian / force_sigma)
+    force = fit.force_residual / forces.sigma
+    J_force = limit_slope(fit.force_jacobian / forces.sigma)
     terms = [
         (scaled, J, counts_of(problem.walks)),
         (force, J_force, np.ones(len(force))),
@@ -176,7 +205,7 @@ def _terms(
 
 
 def information_of(
-    problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float
+    problem: Problem, u: Array, fit: Fit, errors: Errors, forces: ForceErrors
 ) -> Array:
     """Return the inverse of the covariance of the unknowns, shape (unknowns, unknowns).
 
@@ -184,7 +213,7 @@ def information_of(
     sample contains the Fisher information of Student's t, or less where it is an outlier.
     """
     H = np.eye(len(u))
-    for r, jacobian, count in _terms(problem, u, fit, errors, force_sigma)[0]:
+    for r, jacobian, count in _terms(problem, u, fit, errors, forces)[0]:
         root = np.sqrt(count * information_weights(r))
         rows = (root[:, None, None] * jacobian).reshape(-1, len(u))
         H += rows.T @ rows
@@ -216,11 +245,11 @@ def information_weights(scaled: Array) -> Array:
     return least
 
 
-def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, force_sigma: float) -> Refined:
+def linearize(problem: Problem, u: Array, fit: Fit, errors: Errors, forces: ForceErrors) -> Refined:
     """Return the quadratic approximation at u, given the simulated pushes there."""
-    H, g, value = normal_equations(problem, u, fit, errors, force_sigma)
+    H, g, value = normal_equations(problem, u, fit, errors, forces)
     weight = weights(whitened(problem.walks, fit.growth, fit.residual, None, errors)[0])
-    information = information_of(problem, u, fit, errors, force_sigma)
+    information = information_of(problem, u, fit, errors, forces)
     return Refined(u, fit, errors, weight, information, evidence(H, g, value), problem.left_out)
 
 
@@ -232,14 +261,14 @@ def linearize_with_best_drift(problem: Problem, u: Array, noise: StatedNoise) ->
     sigma = sensor_noise(problem, noise.pose)
     problem = problem.without(problem.left_out.union(problem.found_flaws(u, sigma)))
     fit = problem.fit(u, sigma)
-    force_sigma = force_sigma_of(problem, fit, noise.force)
+    forces = force_errors_of(problem, fit, noise.force)
 
     def evidence_at(level: int) -> float:
         errors = errors_at(problem, sigma, level)
-        return evidence(*normal_equations(problem, u, fit, errors, force_sigma))
+        return evidence(*normal_equations(problem, u, fit, errors, forces))
 
     level = max(range(len(DRIFTS)), key=evidence_at)
-    return linearize(problem, u, fit, errors_at(problem, sigma, level), force_sigma)
+    return linearize(problem, u, fit, errors_at(problem, sigma, level), forces)
 
 
 def sensor_noise(problem: Problem, stated: Array | None) -> Array:
@@ -263,14 +292,13 @@ def errors_at(problem: Problem, sigma: Array, level: int) -> Errors:
     return Errors(sigma, np.array([drift, drift, 2.0 * drift / np.sqrt(problem.grid.area)]))
 
 
-def force_sigma_of(problem: Problem, seen: Residuals, force_noise: float | None) -> float:
-    """Return the standard deviation [N] to assume for each measured force.
+def force_errors_of(problem: Problem, seen: Residuals, force_noise: float | None) -> ForceErrors:
+    """Return how far the measured forces are off.
 
-    The sensor's noise shows as jitter. Residuals beyond that are the model's error, which lasts
-    for a whole push: all samples of a push together contain no more information than one of them.
+    The sensor's noise shows as jitter. Residuals beyond that are the model's error.
     """
     if seen.force_residual.size == 0:
-        return FORCE_FLOOR
+        return ForceErrors(FORCE_FLOOR, FORCE_FLOOR)
     forces = [
         force[1:][problem.steady[i]]
         for i in problem.used
@@ -282,7 +310,8 @@ def force_sigma_of(problem: Problem, seen: Residuals, force_noise: float | None)
     beyond = max(
         _scale(seen.force_residual) ** 2 - (JITTER * white) ** 2, (FORCE_DRIFT * typical) ** 2
     )
-    return float(np.sqrt(white**2 + beyond * len(seen.force_residual) / len(forces)))
+    samples = len(seen.force_residual) / len(forces)
+    return ForceErrors(*(float(np.sqrt(white**2 + beyond * n)) for n in (samples, 1.0)))
 
 
 def _scale(residual: Array) -> float:

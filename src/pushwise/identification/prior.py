@@ -55,7 +55,15 @@ class Prior:
     mass_doubt: float = 1.5
     """Uncertainty of the total mass."""
     mass_spread: float = 1.0
-    """How much cells differ in mass, or in the load they carry."""
+    """How much cells differ in mass."""
+    load_spread: float | None = None
+    """How much cells differ in the load they carry; None if as much as in mass.
+
+    An object that rests on feet or a rim carries its weight on a few spots, by which cells differ
+    20-fold (3). Its mass is distributed as usual all the same, and statics puts the centroid of the
+    load under the centre of mass: that is believed to be where masses that differ by `mass_spread`
+    have it, unless it is stated.
+    """
     mass_smooth: float = 0.7
     """Share of these differences that varies smoothly over the object; the rest varies per cell."""
     mass_length: float = 0.5
@@ -142,7 +150,7 @@ class Prior:
         if self.centre is not None:
             x, y = finite_array("prior centre", self.centre, (2,)).tolist()
             object.__setattr__(self, "centre", (x, y))
-        for name in ("friction_spread", "max_mass", "max_friction"):
+        for name in ("load_spread", "friction_spread", "max_mass", "max_friction"):
             value = getattr(self, name)
             if value is not None:
                 positive_number(f"prior {name}", value)
@@ -186,11 +194,29 @@ class Prior:
     def factors(self, grid: CellGrid) -> tuple[Array, Array]:
         """Return square roots of the covariances of log mass and log friction, (n, n) each."""
         spread = UNBOUNDED_SPREAD if self.friction_spread is None else self.friction_spread
-        mass = _covariance(
-            grid, self.mass_doubt, self.mass_spread, self.mass_smooth, self.mass_length
-        )
+        mass = self._load_covariance(grid, self.load_spread or self.mass_spread)
         friction = self.friction_doubt**2 + spread**2 * stepped_pattern(grid)
         return _root(mass), _root(friction)
+
+    def believed_centre(self, grid: CellGrid) -> tuple[Array, Array] | None:
+        """Return what is believed of the centre of mass besides what the load implies, if anything.
+
+        Returns:
+            The centre [m] in the grid frame, shape (2,), and a root of its covariance [m], (2, 2).
+
+        """
+        if self.centre is not None:
+            return np.array(self.centre), self.centre_doubt * np.eye(2)
+        if self.load_spread is None or self.load_spread <= self.mass_spread:
+            return None
+        centre = grid.centres.mean(axis=0)
+        by_log_mass = (grid.centres - centre).T / grid.n_cells
+        mass = self._load_covariance(grid, self.mass_spread)
+        return centre, _root(by_log_mass @ mass @ by_log_mass.T)
+
+    def _load_covariance(self, grid: CellGrid, spread: float) -> Array:
+        """Return the covariance (n, n) of log masses, or of log loads, that differ by a spread."""
+        return _covariance(grid, self.mass_doubt, spread, self.mass_smooth, self.mass_length)
 
 
 def _root(covariance: Array) -> Array:

@@ -110,6 +110,11 @@ class Problem:
         return self._factors[1]
 
     @cached_property
+    def believed_centre(self) -> tuple[Array, Array] | None:
+        """What is believed of the centre of mass; see `Prior.believed_centre`."""
+        return self.prior.believed_centre(self.grid)
+
+    @cached_property
     def doubts(self) -> Array:
         """Standard deviations of the errors of the set-up, shape (8,)."""
         return self.prior.setup_doubts

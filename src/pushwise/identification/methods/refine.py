@@ -28,7 +28,7 @@ from pushwise.identification.objective import (
     cost_of,
     errors_at,
     evidence,
-    force_sigma_of,
+    force_errors_of,
     linearize,
     normal_equations,
     sensor_noise,
@@ -144,29 +144,29 @@ class _Refinement:
         at = _Point(u, self.problem.fit(u, self.sigma), level)
         for _ in range(PASSES):
             at = self._descended(at)
-        force_sigma = force_sigma_of(self.problem, at.fit, self.task.noise.force)
+        forces = force_errors_of(self.problem, at.fit, self.task.noise.force)
         errors = errors_at(self.problem, self.sigma, at.level)
-        return linearize(self.problem, at.u, at.fit, errors, force_sigma)
+        return linearize(self.problem, at.u, at.fit, errors, forces)
 
     def _descended(self, at: _Point) -> _Point:
         """Run Gauss-Newton from a point, with errors that grow as they do there."""
         problem, sigma, force_noise = self.problem, self.sigma, self.task.noise.force
         u, fit, level = at
         grown, growth = fit, fit.growth
-        force_sigma = force_sigma_of(problem, fit, force_noise)
+        forces = force_errors_of(problem, fit, force_noise)
         damping = 1e-3
         for _ in range(ITERATIONS):
             error = float(np.mean(np.hypot(fit.residual[:, 0], fit.residual[:, 1])))
             self.task.improved(problem.model(u), error)
             near = {
-                i: normal_equations(problem, u, fit, errors_at(problem, sigma, i), force_sigma)
+                i: normal_equations(problem, u, fit, errors_at(problem, sigma, i), forces)
                 for i in range(max(level - 2, 0), min(level + 2, len(DRIFTS)))
             }
             best = max(near, key=lambda i: evidence(*near[i]))
             settled = best == level
             level = best
             errors = errors_at(problem, sigma, level)
-            cost = cost_of(problem, u, fit, growth, errors, force_sigma)
+            cost = cost_of(problem, u, fit, growth, errors, forces)
             H, g, _ = near[level]
             if settled and float(g @ np.linalg.solve(H, g)) < CLOSE**2:
                 break
@@ -176,7 +176,7 @@ class _Refinement:
                 step *= min(1.0, MAX_STEP / float(np.abs(step).max()))
                 trial = self._try(u + step)
                 if trial is not None:
-                    taken = cost - cost_of(problem, u + step, trial, growth, errors, force_sigma)
+                    taken = cost - cost_of(problem, u + step, trial, growth, errors, forces)
                 if taken > 0.0:
                     damping = max(0.2 * damping, 1e-6)
                     break
@@ -185,7 +185,7 @@ class _Refinement:
                 u = u + step
                 grown = problem.fit(u, sigma)
                 fit = replace(grown, growth=growth)
-                force_sigma = min(force_sigma, force_sigma_of(problem, fit, force_noise))
+                forces = min(forces, force_errors_of(problem, fit, force_noise))
             if (settled and taken < LITTLE) or self._spent(MOST):
                 break
         return _Point(u, grown, level)
