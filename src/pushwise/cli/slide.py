@@ -138,9 +138,9 @@ def slide(asked: SlideCommand) -> None:
     """Slide an unknown object to the table's edge and grasp it there, in simulation.
 
     Look at it, push it a few times, learn its mass and friction distribution, choose a goal where
-    it does not fall, push it there, grasp it. Its masses and frictions are drawn at random and kept
-    from the method. The folder holds a report and all results. Run the same command again to resume
-    a run that was stopped.
+    it does not fall, push it there, grasp it. Its masses and frictions are drawn at random, unless
+    FILE is a model, and hidden from the method. The folder holds a report and all results. Run the
+    same command again to resume a run that was stopped.
 
     Example: pushwise slide hammer -o hammer-run
     """
