@@ -18,7 +18,7 @@ class BenchCommand:
     """What the command line accepts."""
 
     first_start: Annotated[
-        bool, flag("--first-start", "Measure only how long the first start compiles.")
+        bool, flag("--first-start", "Measure only the compile time of the first start.")
     ] = False
     against: Annotated[
         Path | None,

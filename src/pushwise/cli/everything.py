@@ -23,7 +23,7 @@ class AllCommand(SweepCommand):
 
 
 def all_experiments(asked: AllCommand) -> None:
-    """Run every experiment that needs no recorded data, one after the other.
+    """Run all experiments except referee, soak, real and scenes, one after the other.
 
     That takes many hours on two cores; run the command again to resume, or use a cluster.
 

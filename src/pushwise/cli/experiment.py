@@ -96,8 +96,8 @@ class IdentificationCommand(SweepCommand):
     output: Annotated[Path, output_option("Folder for rows and figures.")]
     models: Models = 10
     splits: Annotated[int, typer.Option(help="Splits of the pushes per ground truth.")] = 10
-    draws: Annotated[int, typer.Option(help="Draws of the calibration.")] = 540
-    truths: Annotated[int, typer.Option(help="Truths of each case of the coverage.")] = 180
+    draws: Annotated[int, typer.Option(help="Ground truths in the calibration test.")] = 540
+    truths: Annotated[int, typer.Option(help="Ground truths per case of the coverage test.")] = 180
 
 
 @experiment_command

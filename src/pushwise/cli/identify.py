@@ -51,9 +51,10 @@ class IdentifyCommand:
         ),
     ]
     output: Annotated[Path, output_option("JSON file for the model.")]
-    method: Annotated[str, typer.Option(help=f"Method, to compare with others: {METHODS}.")] = (
-        "refine"
-    )
+    method: Annotated[
+        str,
+        typer.Option(help=f"Method: {METHODS}; others than refine and feet are for comparison."),
+    ] = "refine"
     holdout: Annotated[
         float,
         typer.Option(help="Fraction of the pushes, the last ones, held out to test the model."),

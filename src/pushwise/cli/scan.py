@@ -38,11 +38,16 @@ class ScanCommand:
     cells: Annotated[int | None, typer.Option(help="Approximate number of cells.")] = None
     near: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(metavar="X Y Z", help="Point on the object to scan, in metres."),
+        typer.Option(
+            metavar="X Y Z",
+            help="Point on the object to scan, in metres, in the frame of the file.",
+        ),
     ] = None
     axis: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(metavar="X Y Z", help="Direction of the grid's x axis."),
+        typer.Option(
+            metavar="X Y Z", help="Direction of the grid's x axis, in the frame of the file."
+        ),
     ] = None
     table: Annotated[
         tuple[float, float, float, float] | None,

@@ -71,7 +71,8 @@ class SlideCommand:
         str,
         typer.Option(
             metavar="auto|N",
-            help="Pushes to learn from: as many as needed until a goal is safe, or N random ones.",
+            help="auto: as many pushes as needed until a goal is safe, at most 12; N: that many "
+            "random pushes.",
         ),
     ] = str(SlideOptions.explore)
     table: Annotated[
@@ -83,7 +84,10 @@ class SlideCommand:
     ] = "1.0x0.7"
     obstacles: Annotated[
         Path | None,
-        typer.Option(help="JSON file: polygons that nothing may touch, [\\[x, y], ...] each."),
+        typer.Option(
+            help="JSON file: a list of polygons that nothing may touch, [\\[x, y], ...] each, in "
+            "metres."
+        ),
     ] = None
     overhang: Annotated[float, typer.Option(help="Overhang at the edge, in metres.")] = OVERHANG
     grasp_width: Annotated[
@@ -99,7 +103,10 @@ class SlideCommand:
     prefer: PreferOption = SlideOptions.prefer
     friction_spread: Annotated[
         float | None,
-        typer.Option(help="Relative variation of friction over the object, by default 0.36."),
+        typer.Option(
+            help="Relative variation of friction over the object, by default 0.36; 0.05 for an "
+            "object of one material."
+        ),
     ] = None
     max_fall_probability: RiskOption = PlanOptions.max_fall_probability
     seed: Annotated[
@@ -138,9 +145,9 @@ def slide(asked: SlideCommand) -> None:
     """Slide an unknown object to the table's edge and grasp it there, in simulation.
 
     Look at it, push it a few times, learn its mass and friction distribution, choose a goal where
-    it does not fall, push it there, grasp it. Its masses and frictions are drawn at random and kept
-    from the method. The folder holds a report and all results. Run the same command again to resume
-    a run that was stopped.
+    it does not fall, push it there, grasp it. Its masses and frictions are drawn at random, unless
+    FILE is a model, and hidden from the method. The folder holds a report and all results. Run the
+    same command again to resume a run that was stopped.
 
     Example: pushwise slide hammer -o hammer-run
     """

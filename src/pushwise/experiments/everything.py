@@ -1,4 +1,4 @@
-"""`pushwise experiment all`: every experiment that needs no recorded data, and how long it takes.
+"""`pushwise experiment all`: all but referee, soak, real and scenes, and how long they take.
 
 Each goes into a folder of its own, resumes as it does alone, and uses the same cluster. How long
 all of it would take on other numbers of workers follows from the processor time of each task.
