@@ -333,6 +333,11 @@ CELL_99 = pw.PushRecord(
         (lambda: pw.Prior(mass=0.0), "prior mass must be greater than zero"),
         (lambda: pw.Prior(mass_smooth=1.0), "mass_smooth must be at least 0 and below 1"),
         (lambda: pw.Prior(mass_length=0.0), "prior mass_length must be greater than zero"),
+        (
+            lambda: pw.Prior(friction_spread=1e-7),
+            "friction_spread must be at least 0.0001; got 1e-07",
+        ),
+        (lambda: pw.Prior(mass=None), "prior mass must be a number; got None"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(call: Callable[[], object], sentence: str) -> None:

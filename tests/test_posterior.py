@@ -1,14 +1,18 @@
 """What identification believes: its derivatives, its errors, and how sure it is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pushwise as pw
 from pushed import SIGMA, pushed
+from pushwise.errors import PushwiseError
 from pushwise.identification.noise import Errors, Walk, innovations, whitened
 from pushwise.identification.objective import (
     DRIFTS,
     ForceErrors,
+    centre_off,
     cost_of,
     errors_at,
     evidence,
@@ -185,3 +189,48 @@ def test_forces_that_the_model_misses_count_as_one_for_each_push(rate: float) ->
     noisy = force_errors_of(problem, seen, force_noise=10.0)
     assert noisy.log_norm == pytest.approx(np.log(10.0), rel=0.01)
     assert noisy.scatter == pytest.approx(noisy.sigma, rel=0.01)
+
+
+@pytest.mark.parametrize("bound", ["max_mass", "max_friction"])
+def test_the_jacobian_knows_the_bounds_of_the_prior(bound: str) -> None:
+    """Leave a cell at its bound there: neither motion nor the centre follows its unknowns."""
+    thing, records = pushed("box", 3)
+    n = thing.grid.n_cells
+    problem = Problem(thing.grid, records[:2], pw.Finger(), pw.Prior(centre=(0.0, 0.0)))
+    rng = np.random.default_rng(3)
+    u = rng.standard_normal(problem.unknowns)
+    u[[0, n]] = 1.0  # above what is typical, where bounds must be
+    u[2 * n :] = 0.0
+    value = getattr(problem.model(u), bound.removeprefix("max_"))
+    prior = replace(problem.prior, **{bound: float(np.median(value))})
+    problem = replace(problem, prior=prior)
+    model = problem.model(u)
+    assert (getattr(model, bound.removeprefix("max_")) == np.median(value)).sum() >= n // 2
+    rows, step = problem.log_slopes(model), 1e-6 * rng.standard_normal(problem.unknowns)
+    moved = [problem.model(u + s * step) for s in (1.0, -1.0)]
+    for slope, part, name in zip(
+        rows, (step[:n], step[n : 2 * n]), ("mass", "friction"), strict=True
+    ):
+        change = np.log(getattr(moved[0], name) / getattr(moved[1], name))
+        np.testing.assert_allclose(2.0 * slope @ part, change, rtol=1e-6, atol=1e-12)
+    change = centre_off(problem, u + step)[0] - centre_off(problem, u - step)[0]
+    np.testing.assert_allclose(2.0 * (centre_off(problem, u)[1] @ step), change, rtol=1e-5)
+    fit = problem.fit(u, SIGMA)
+    high, low = (problem.fit(u + s * step, SIGMA) for s in (1.0, -1.0))
+    change = (high.residual - low.residual).ravel()
+    off = np.abs(2.0 * (fit.jacobian @ step).ravel() - change)
+    assert np.median(off) < 1e-3 * np.abs(change).max()
+
+
+def test_a_covariance_may_be_symmetric_up_to_rounding_only() -> None:
+    """Take what a push straight through a symmetric box reveals, whose axes are uncoupled."""
+    outline = [(-0.06, -0.04), (0.06, -0.04), (0.06, 0.04), (-0.06, 0.04)]
+    grid = pw.CellGrid.from_outline(outline, cell_size=0.02)
+    model = pw.ObjectModel(grid, np.full(grid.n_cells, 0.02), 0.3)
+    world = pw.worlds.Ideal(model, sensing=pw.worlds.Sensing(rate=10.0))
+    record = world.push(pw.Push.line((-0.1, 0.0), (0.1, 0.0), 1.0))
+    belief = pw.identify(grid, [record]).belief
+    assert belief.centre_covariance is not None
+    skewed = belief.centre_covariance + np.array([[0.0, 1e-5], [0.0, 0.0]])
+    with pytest.raises(PushwiseError, match="symmetric"):
+        replace(belief, centre_covariance=skewed, posterior=None)

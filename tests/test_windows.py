@@ -9,7 +9,7 @@ import pytest
 import pushwise as pw
 from pushwise.identification.contact_evidence import pushed_outline
 from pushwise.identification.noise import Errors, Walk, whitened
-from pushwise.identification.objective import errors_at, linearize
+from pushwise.identification.objective import ForceErrors, errors_at, linearize
 from pushwise.identification.problem import Problem
 from pushwise.identification.windows import windows_of
 from pushwise.records.record import Noise, PushRecord
@@ -94,7 +94,8 @@ def test_a_push_that_is_left_out_counts_nothing() -> None:
     ):
         u = np.zeros(problem.unknowns)
         fit = problem.fit(u, sigma)
-        levels = [linearize(problem, u, fit, errors_at(problem, sigma, i), 0.1) for i in (0, 3)]
+        forces = ForceErrors(0.1, 0.1)
+        levels = [linearize(problem, u, fit, errors_at(problem, sigma, i), forces) for i in (0, 3)]
         found.append([level.evidence for level in levels])
     np.testing.assert_allclose(found[1:], found[:1] * 2, rtol=1e-9)
 

@@ -71,7 +71,10 @@ def finite_number(name: str, value: float) -> float:
     # Python's bool is an int, but never meant as a length or a mass.
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise PushwiseError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
     if not math.isfinite(number):
         raise PushwiseError(f"{name} must be finite; got {number:g}.")
     return number

@@ -132,7 +132,7 @@ def _apart(a: Array, b: Array) -> bool:
     """Return whether two outlines (k, 2) are farther apart than the gap."""
     if contains(a, b).any() or contains(b, a).any():
         return False
-    return min(outline_distances(a, b).min(), outline_distances(b, a).min()) > _GAP
+    return bool(min(outline_distances(a, b).min(), outline_distances(b, a).min()) > _GAP)
 
 
 def report(rows: list[Row], folder: Path) -> str:

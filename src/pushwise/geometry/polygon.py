@@ -107,7 +107,8 @@ def outline_distances(outline: Array, points: Array) -> Array:
     nearest = outline + np.clip(along, 0.0, 1.0)[..., None] * edge
     apart = points[:, None] - nearest
     distances = np.hypot(apart[..., 0], apart[..., 1]).min(axis=1)
-    return np.where(contains(outline, points), -distances, distances)
+    signed: Array = np.where(contains(outline, points), -distances, distances)
+    return signed
 
 
 def _refuse_repeated_corner(name: str, corners: Array) -> None:

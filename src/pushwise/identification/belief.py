@@ -82,7 +82,7 @@ class Belief:
                 )
         if self.centre_covariance is not None:
             covariance = finite_array("centre_covariance", self.centre_covariance, (2, 2))
-            if not np.allclose(covariance, covariance.T, rtol=1e-6, atol=0.0):
+            if np.abs(covariance - covariance.T).max() > 1e-6 * np.abs(covariance).max():
                 raise PushwiseError("centre_covariance must be symmetric.")
             if np.linalg.eigvalsh(covariance)[0] <= 0.0:
                 raise PushwiseError("centre_covariance must be positive definite.")

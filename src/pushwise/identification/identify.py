@@ -115,7 +115,7 @@ def identify(
         # Long pushes can show whether the object rests on spots, a rim or feet.
         spots = replace(problem, prior=replace(prior, load_spread=SPOTS))
         other = chosen.run(replace(task, problem=spots))
-        if other.evidence > refined.evidence:
+        if _more_probable(task, (spots, other), (problem, refined)):
             problem, refined = spots, other
     if task.out_of_time:
         warnings.warn(
@@ -127,6 +127,23 @@ def identify(
     found = problem.model(refined.u)
     history.end(found, fit_error(problem, refined.u))  # not counted: the search is over
     return _identification(problem, refined, found, tuple(history.steps), method)
+
+
+def _more_probable(
+    task: Task, one: tuple[Problem, Refined], other: tuple[Problem, Refined]
+) -> bool:
+    """Return whether the first result explains the pushes better, without those that either left.
+
+    Results that explain different pushes cannot be compared.
+    """
+    left = one[1].left_out | other[1].left_out
+    ours, theirs = (
+        found.evidence
+        if found.left_out == left
+        else linearize_with_best_drift(problem.without(left), found.u, task.noise).evidence
+        for problem, found in (one, other)
+    )
+    return ours > theirs
 
 
 def _checked(records: Sequence[PushRecord]) -> list[PushRecord]:

@@ -37,13 +37,14 @@ def object_rows(problem: Problem, believed: Believed) -> Array:
 
     """
     model, finger, _, gyration, lean = believed
+    by_mass, by_friction = problem.log_slopes(model)
     n = problem.grid.n_cells
     into = np.zeros((n + EXTRA, problem.unknowns))
     load = model.friction * model.mass * GRAVITY
     arm = problem.grid.centres - model.centre_of_mass
     square = np.sum(problem.grid.centres**2, axis=1) + problem.grid.cell_size**2 / 6.0
-    into[:n, :n] = load[:, None] * problem.mass_factor
-    into[:n, n : 2 * n] = load[:, None] * problem.friction_factor
+    into[:n, :n] = load[:, None] * by_mass
+    into[:n, n : 2 * n] = load[:, None] * by_friction
     # d(m, cx, cy, J) / d(log m_i)
     share = model.mass / model.total_mass
     # The moment about the origin, with only the part about the centre of mass scaled.
@@ -51,7 +52,7 @@ def object_rows(problem: Problem, believed: Believed) -> Array:
     shifted = model.mass * (centre @ centre + 2.0 * arm @ centre)
     scaled = gyration**2 * (model.mass * square - shifted) + shifted
     moments = np.stack([model.mass, share * arm[:, 0], share * arm[:, 1], scaled])
-    into[n : n + MOMENTS, :n] = moments @ problem.mass_factor
+    into[n : n + MOMENTS, :n] = moments @ by_mass
     about = 2.0 * gyration**2 * model.inertia * problem.prior.gyration_doubt
     into[n + MOMENTS - 1, problem.order.gyration] = about
     into[n + MOMENTS, problem.order.finger] = finger.friction * problem.prior.finger_doubt
@@ -59,7 +60,7 @@ def object_rows(problem: Problem, believed: Believed) -> Array:
     row[problem.order.height] = finger.height * problem.height.doubt
     if problem.height.shifts:  # by the mean friction, a mean over the mass
         part = load / load.sum()
-        row[:n] = -finger.height * (part - share) @ problem.mass_factor
-        row[n : 2 * n] = -finger.height * part @ problem.friction_factor
+        row[:n] = -finger.height * (part - share) @ by_mass
+        row[n : 2 * n] = -finger.height * part @ by_friction
     into[n + MOMENTS + 3, problem.order.lean] = lean * LEAN_DOUBT
     return into

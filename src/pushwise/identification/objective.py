@@ -116,9 +116,10 @@ def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
     centre, root = problem.believed_centre
     model = problem.model(u)
     jacobian = np.zeros((1, 2, len(u)))
-    by_log_mass = centre_by_log_mass(model) @ problem.mass_factor
+    by_log_mass = centre_by_log_mass(model) @ problem.log_slopes(model)[0]
     jacobian[0, :, : model.grid.n_cells] = np.linalg.solve(root, by_log_mass)
-    return np.linalg.solve(root, model.centre_of_mass - centre)[None], jacobian
+    off: Array = np.linalg.solve(root, model.centre_of_mass - centre)[None]
+    return off, jacobian
 
 
 def cost_of(

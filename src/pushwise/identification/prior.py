@@ -7,13 +7,13 @@ cell to cell, because the weight may rest on a rim, on corners or on feet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from pushwise.checks import finite_array, finite_number, non_negative_number, positive_number
+from pushwise.checks import finite_array, non_negative_number, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
 from pushwise.physics.push import Finger
@@ -26,6 +26,17 @@ __all__ = ["FingerHeight", "Prior", "smooth_pattern"]
 FRICTION_LENGTH = 0.5  # correlation length of friction, in units of the object's length
 UNBOUNDED_SPREAD = 1.5  # log; friction that may be ten times another's or a tenth of it
 MEASURED_HEIGHT = 0.1  # log; how well a stated height of the finger is known
+_MAY_BE_ZERO = (
+    "mass_smooth",
+    "radius_doubt",
+    "tip_doubt",
+    "tool_doubt",
+    "frame_doubt",
+    "frame_angle_doubt",
+)
+_MAY_BE_NONE = ("load_spread", "friction_spread", "max_mass", "max_friction")
+# Below these, covariances are singular to rounding.
+_LEAST = {"mass_spread": 1e-4, "load_spread": 1e-4, "friction_spread": 1e-4, "centre_doubt": 1e-6}
 
 
 class FingerHeight(NamedTuple):
@@ -121,39 +132,22 @@ class Prior:
 
     def __post_init__(self) -> None:
         """Refuse values that no object could have."""
-        for name in (
-            "mass",
-            "mass_doubt",
-            "mass_spread",
-            "centre_doubt",
-            "friction",
-            "friction_doubt",
-            "gyration_doubt",
-            "finger_doubt",
-            "finger_height",
-            "height_doubt",
-            "mass_length",
-        ):
-            positive_number(f"prior {name}", getattr(self, name))
-        for name in (
-            "radius_doubt",
-            "tip_doubt",
-            "tool_doubt",
-            "frame_doubt",
-            "frame_angle_doubt",
-        ):
-            non_negative_number(f"prior {name}", getattr(self, name))
-        if not 0.0 <= finite_number("prior mass_smooth", self.mass_smooth) < 1.0:
+        for each in fields(self):
+            name, value = each.name, getattr(self, each.name)
+            if name in ("centre", "touching") or (value is None and name in _MAY_BE_NONE):
+                continue
+            check = non_negative_number if name in _MAY_BE_ZERO else positive_number
+            value = check(f"prior {name}", value)
+            if value < (least := _LEAST.get(name, 0.0)):
+                raise PushwiseError(f"prior {name} must be at least {least:g}; got {value:g}.")
+            object.__setattr__(self, name, value)
+        if self.mass_smooth >= 1.0:
             raise PushwiseError(
-                f"prior mass_smooth must be at least 0 and below 1; got {self.mass_smooth}."
+                f"prior mass_smooth must be at least 0 and below 1; got {self.mass_smooth:g}."
             )
         if self.centre is not None:
             x, y = finite_array("prior centre", self.centre, (2,)).tolist()
             object.__setattr__(self, "centre", (x, y))
-        for name in ("load_spread", "friction_spread", "max_mass", "max_friction"):
-            value = getattr(self, name)
-            if value is not None:
-                positive_number(f"prior {name}", value)
         if self.max_friction is not None and self.max_friction <= self.friction:
             raise PushwiseError(
                 f"prior max_friction must be above the typical friction {self.friction:g}; "

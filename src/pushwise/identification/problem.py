@@ -208,6 +208,17 @@ class Problem:
             friction = np.minimum(friction, prior.max_friction)
         return ObjectModel(self.grid, mass, friction)
 
+    def log_slopes(self, model: ObjectModel) -> tuple[Array, Array]:
+        """Return the derivatives of log mass and of log friction at a model, shape (n, n) each.
+
+        They are those of the factors, but a cell at a bound of the prior stays there.
+        """
+        below_mass = model.mass < (self.prior.max_mass or np.inf)
+        below_friction = model.friction < (self.prior.max_friction or np.inf)
+        return self.mass_factor * below_mass[:, None], self.friction_factor * below_friction[
+            :, None
+        ]
+
     def unknowns_of(self, model: ObjectModel) -> Array:
         """Return the unknowns (unknowns,) of a model, with finger and starts as given."""
         n = self.grid.n_cells
