@@ -105,7 +105,9 @@ def test_a_world_refuses_what_it_cannot_push() -> None:
         world.push(pw.Push.line((0, 0), (0.1, 0), 1))
     with pytest.raises(PushwiseError, match="a world needs a Push by a finger; got ForcePush"):
         world.push(pw.ForcePush(0, (1, 0), 1))  # type: ignore[arg-type]
-    with pytest.raises(PushwiseError, match="thing must be a Thing or an ObjectModel; got str"):
+    with pytest.raises(
+        PushwiseError, match="thing must be of the class Thing or ObjectModel; got str"
+    ):
         pw.worlds.Ideal("hammer")  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from pushwise.typing import Array, Flags
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+T = TypeVar("T")
+
 __all__ = [
     "counted",
     "finite_array",
     "finite_number",
+    "instance_of",
     "non_negative_integer",
     "non_negative_number",
     "positive_number",
@@ -78,6 +81,15 @@ def finite_number(name: str, value: float) -> float:
     if not math.isfinite(number):
         raise PushwiseError(f"{name} must be finite; got {number:g}.")
     return number
+
+
+def instance_of(name: str, value: T, kind: type[Any] | tuple[type[Any], ...]) -> T:
+    """Return `value` if it is of the class, or of one of the classes."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join(one.__name__ for one in kinds)
+        raise PushwiseError(f"{name} must be of the class {names}; got {type(value).__name__}.")
+    return value
 
 
 def positive_number(name: str, value: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from pushwise.checks import counted, finite_array, positive_number
+from pushwise.checks import counted, finite_array, instance_of, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import contains
 from pushwise.physics.model import ObjectModel
@@ -75,11 +75,7 @@ class Belief:
         """Check the values."""
         set_field = object.__setattr__
         for name, kind in (("model", ObjectModel), ("finger", Finger)):
-            if not isinstance(given := getattr(self, name), kind):
-                raise PushwiseError(
-                    f"the {name} of a belief must be of the class {kind.__name__}; "
-                    f"got {type(given).__name__}."
-                )
+            instance_of(f"the {name} of a belief", getattr(self, name), kind)
         if self.centre_covariance is not None:
             covariance = finite_array("centre_covariance", self.centre_covariance, (2, 2))
             if np.abs(covariance - covariance.T).max() > 1e-6 * np.abs(covariance).max():

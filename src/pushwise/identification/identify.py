@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pushwise.checks import instance_of
 from pushwise.errors import PushwiseError, PushwiseWarning
 from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.free_slide import free_slide
@@ -99,6 +100,13 @@ def identify(
         finger = Finger(records.finger_radius)
     known = finger is not None
     finger = finger or Finger()
+    for name, value, kind in (
+        ("finger", finger, Finger),
+        ("prior", prior, Prior),
+        ("physics", physics, Physics),
+        ("search", search, SearchOptions),
+    ):
+        instance_of(name, value, kind)
     records = _checked(records)
     if chosen.calibrates:
         finger, prior = doubt_setup(grid, records, finger, prior, radius_known=known)
@@ -220,13 +228,14 @@ def _usable(problem: Problem, method: Method) -> Problem:
     records = [free_slide(problem.grid, one, radius) or one for one in problem.records]
     problem = replace(problem, records=records)
     flaws = problem.found_flaws(np.zeros(problem.unknowns), np.zeros(3))
+    simulated = 0 not in flaws
     for i, record in enumerate(records):
         if why := method.cannot_use(record, record.called(i)):
             flaws.setdefault(i, why)
     if len(flaws) == len(records):
         first = flaws[0]
-        if not flaw_of(problem.grid, records[0], problem.finger, records[0].called(0)):
-            # It cannot be simulated from where it starts.
+        broken = flaw_of(problem.grid, records[0], problem.finger, records[0].called(0))
+        if not simulated and not broken:  # it cannot be simulated from where it starts
             first = f"{first.rstrip('.')}; {CHECK}."
         many = len(records) > 1
         raise PushwiseError(f"no push can be used; the first: {first}" if many else first)

@@ -69,7 +69,7 @@ def next_push(
         rate: How many poses are measured in a second during flicks [Hz].
 
     """
-    if not candidates:
+    if len(candidates) == 0:
         raise PushwiseError("there are no candidate pushes to rank; give at least one.")
     start, hertz = finite_array("pose", pose, (3,)), positive_number("rate", rate)
     posterior = checked_belief(belief).posterior

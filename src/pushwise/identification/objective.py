@@ -118,7 +118,7 @@ def centre_off(problem: Problem, u: Array) -> tuple[Array, Array]:
     jacobian = np.zeros((1, 2, len(u)))
     by_log_mass = centre_by_log_mass(model) @ problem.log_slopes(model)[0]
     jacobian[0, :, : model.grid.n_cells] = np.linalg.solve(root, by_log_mass)
-    off: Array = np.linalg.solve(root, model.centre_of_mass - centre)[None]
+    off = np.asarray(np.linalg.solve(root, model.centre_of_mass - centre)[None], np.float64)
     return off, jacobian
 
 

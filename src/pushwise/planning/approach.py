@@ -111,7 +111,7 @@ class Approach:
         self._gap = finger.radius + _CLEAR + margin
         around = outline[ConvexHull(outline).vertices]
         self._around = np.concatenate([_wider(around, finger.radius + _WIDE + margin), starts])
-        self._fixed = [_wider(corners, finger.radius + _WIDE) for corners in obstacles]
+        self._fixed = [_wider(corners, finger.radius + _WIDE + margin) for corners in obstacles]
 
     def path(self, pose: Array, begin: Array, end: Array) -> Array | None:
         """Return the path (w, 2) from one place (2,) to another with the object at a pose (3,).

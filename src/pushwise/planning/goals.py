@@ -119,6 +119,8 @@ def choose_goal(
     if len(space.obstacles):
         free = FreeSpace(balance, space.obstacles, max_fall_probability=limit)
         goals = [goal for goal in resting if free(goal.pose[None])[0]]
+        if not goals and request.deep:  # obstacles are in the way of those that extend farthest
+            goals = [one for one in _stable(balance, narrow, limit) if free(one.pose[None])[0]]
         if not goals:
             raise PushwiseError(
                 f"there is no goal with {overhang * 1e3:.0f} mm overhang that is free of obstacles."

@@ -62,9 +62,11 @@ class PlanOptions:
 
         if self.method not in METHODS:
             raise PushwiseError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
-        for name in ("tolerance", "time_limit"):
-            positive_number(name, getattr(self, name))
-        for name in ("max_pushes", "seed"):
-            non_negative_integer(name, getattr(self, name))
-        probability("max_fall_probability", self.max_fall_probability)
-        non_negative_number("placement_std", self.placement_std)
+        for check, names in (
+            (positive_number, ("tolerance", "time_limit")),
+            (non_negative_integer, ("max_pushes", "seed")),
+            (probability, ("max_fall_probability",)),
+            (non_negative_number, ("placement_std",)),
+        ):
+            for name in names:  # kept as Python's numbers, which JSON can hold
+                object.__setattr__(self, name, check(name, getattr(self, name)))

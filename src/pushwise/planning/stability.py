@@ -105,10 +105,10 @@ class Balance:
         return cls(belief, table, placement_std=options.placement_std, seed=options.seed)
 
     def possible_centres(self, certainty: float = 1.0) -> PossibleCentres:
-        """Return where the centre of mass may be; certainty: a factor to divide that by."""
+        """Return where the centre of mass may be; certainty: a factor to divide its error by."""
         centre = self.model.centre_of_mass
         points = centre + (self.centres - centre) / certainty
-        return possible_centres(points, points + self.offsets / certainty)
+        return possible_centres(points, points + self.offsets)
 
     def margins(self, poses: ArrayLike) -> Array:
         """Return the margin of the centre of mass [m] at poses (p, 3), shape (p,)."""

@@ -70,9 +70,11 @@ class PushLog(Sequence[PushRecord]):
     @overload
     def __getitem__(self, index: int) -> PushRecord: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[PushRecord]: ...
-    def __getitem__(self, index: int | slice) -> PushRecord | Sequence[PushRecord]:
-        """Return one record, or a slice of them."""
+    def __getitem__(self, index: slice) -> PushLog: ...
+    def __getitem__(self, index: int | slice) -> PushRecord | PushLog:
+        """Return one record, or a log of some of them, made with the same finger."""
+        if isinstance(index, slice):
+            return replace(self, records=self.records[index])
         return self.records[index]
 
     def __iter__(self) -> Iterator[PushRecord]:

@@ -226,6 +226,7 @@ class PushController:
         if choices and self._judge.disappointed(choices[0], pose, target):
             # What the last push promised did not come true; it would not the next time either.
             self._ban(pose)
+            begin[self._bans.banned] = np.inf
             choices = [one for one in choices if one.pushes[0].contact not in self._bans.banned]
         for detour in range(_DETOURS + 1):
             worth = self._judge.worth(choices, pose, target) or choices

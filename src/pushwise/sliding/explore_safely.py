@@ -172,7 +172,7 @@ def _goal_poses(belief: Belief, scene: Unexplored, goals: Sequence[EdgePose]) ->
     """Return poses (p, 3) with the required overhang, safest first by the most probable model."""
     poses = np.array([one.pose for one in goals])
     margins = Balance(Belief.certain(belief.model), scene.table).margins(poses)
-    safest: Array = poses[np.argsort(-margins)[:_POSES]]
+    safest: Array = poses[np.argsort(-margins, kind="stable")[:_POSES]]
     return safest
 
 

@@ -21,12 +21,13 @@ from scipy.spatial import ConvexHull
 from pushwise.checks import finite_array, positive_number
 from pushwise.errors import PushwiseError
 from pushwise.geometry.compiled import nearest_normals
-from pushwise.geometry.polygon import outline_distance, placed
+from pushwise.geometry.polygon import placed
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import PreparedObject, action_of
 from pushwise.physics.push import Finger, Push
 from pushwise.physics.simulate import Setting, Start, Trajectory, simulate_prepared
+from pushwise.sliding.random_push import random_contact
 from pushwise.typing import Array
 
 __all__ = ["FlickOptions", "draw_flicks", "is_safe"]
@@ -114,8 +115,13 @@ def draw_flicks(
     check = _Check(models, finite_array("pose", pose, (3,)), table, finger, options)
     good: list[Push] = []
     short: list[tuple[float, Push]] = []
+    outline = placed(check.models[0].grid.outline, check.pose)
     for _ in range(_TRIES * (count + 4)):
-        start, direction = _contact(rng, check)
+        start, normal = random_contact(rng, outline, finger, gap=options.gap)
+        angle = rng.uniform(-1.0, 1.0) * options.obliquity
+        direction = placed(-normal[None], np.array([0.0, 0.0, angle]))[0]
+        if check.flattest(direction) < options.slowest:
+            continue
         speed = min(options.fastest, check.top_speed(direction))
         while speed >= options.slowest:
             push = check.flick(start, direction, speed)
@@ -219,10 +225,15 @@ class _Check:
     def flick(self, start: Array, direction: Array, speed: float) -> Push:
         """Return a flick that does not tilt the object, slower if the run-up gets too long."""
         run_up, longest = self.options.run_up, self.options.longest_run_up
+        speed = min(speed, self.flattest(direction))
         steady = _STEADY * self.tilting(direction)
-        speed = min(speed, float(np.sqrt(2.0 * steady * longest)))
         run_up = max(run_up, min(longest, 0.5 * speed**2 / steady))
         return Push.flick(start, direction, speed, run_up=run_up)
+
+    def flattest(self, direction: Array) -> float:
+        """Return the speed of the fastest flick in a direction (2,) that tilts no model [m/s]."""
+        steady = _STEADY * self.tilting(direction)
+        return float(np.sqrt(2.0 * steady * self.options.longest_run_up))
 
     def tilting(self, direction: Array) -> float:
         """Return the least acceleration in a direction (2,) that tilts one of the models [m/s^2].
@@ -305,22 +316,3 @@ def _prepared(model: ObjectModel, friction: float = 1.0) -> PreparedObject:
     """Prepare a model with its friction times a factor."""
     changed = ObjectModel(model.grid, model.mass, friction * model.friction)
     return PreparedObject.of(changed, None, _COARSE)
-
-
-def _contact(rng: np.random.Generator, check: _Check) -> tuple[Array, Array]:
-    """Draw where the finger starts and the direction of a flick."""
-    outline = placed(check.models[0].grid.outline, check.pose)
-    sides = np.roll(outline, -1, axis=0) - outline
-    lengths = np.hypot(*sides.T)
-    while True:
-        i = int(rng.choice(len(outline), p=lengths / lengths.sum()))
-        normal = np.array([sides[i, 1], -sides[i, 0]]) / lengths[i]
-        start = (
-            outline[i]
-            + rng.random() * sides[i]
-            + (check.finger.radius + check.options.gap) * normal
-        )
-        # In a hollow the finger may not fit.
-        if outline_distance(outline, start) > check.finger.radius + 0.5 * check.options.gap:
-            angle = rng.uniform(-1.0, 1.0) * check.options.obliquity
-            return start, placed(-normal[None], np.array([0.0, 0.0, angle]))[0]

@@ -180,8 +180,8 @@ def make_push(world: World, push: Push) -> PushRecord:
             last = error
         back = tries * _RETREAT / speed
         tried = Push(
-            [0.0, *(push.times + back)],
-            [push.start - back * velocity, *push.positions],
+            [0.0, *(push.times[1:] + back)],
+            [push.start - back * velocity, *push.positions[1:]],
             raised=push.raised,
         )
     raise last

@@ -48,7 +48,7 @@ class SlideOptions:
         from pushwise.geometry.polygon import simple_polygon
 
         if self.explore != "auto":
-            non_negative_integer("explore", self.explore)
+            object.__setattr__(self, "explore", non_negative_integer("explore", self.explore))
         # Refused here: exploration would take it for a goal that is missing, and push on.
         if self.prefer not in get_args(Prefer):
             raise PushwiseError(f'prefer must be "safety" or "overhang"; got {self.prefer!r}.')
@@ -58,4 +58,4 @@ class SlideOptions:
         checked = (simple_polygon("obstacles", polygon).tolist() for polygon in self.obstacles)
         object.__setattr__(self, "obstacles", tuple(tuple(map(tuple, p)) for p in checked))
         for name in ("overhang", "grasp_width"):
-            positive_number(name, getattr(self, name))
+            object.__setattr__(self, name, positive_number(name, getattr(self, name)))

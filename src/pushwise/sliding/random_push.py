@@ -12,7 +12,7 @@ from pushwise.physics.simulate import simulate
 from pushwise.shape.grid import CellGrid
 from pushwise.typing import Array
 
-__all__ = ["draw_push"]
+__all__ = ["draw_push", "random_contact"]
 
 SPEED = 0.1  # m/s; this and the duration are the paper's
 DURATION = 2.0  # s
@@ -33,16 +33,9 @@ def draw_push(
     and friction stays on the table with its whole outline.
     """
     outline = placed(grid.outline, pose)
-    edges = np.roll(outline, -1, axis=0) - outline
-    lengths = np.hypot(*edges.T)
     guess = ObjectModel(grid, mass=np.full(grid.n_cells, 1.0 / grid.n_cells), friction=0.3)
     for _ in range(_TRIES):
-        i = int(rng.choice(len(outline), p=lengths / lengths.sum()))
-        normal = np.array([edges[i, 1], -edges[i, 0]]) / lengths[i]
-        start = outline[i] + rng.random() * edges[i] + (finger.radius + _GAP) * normal
-        # In a hollow the finger may not fit.
-        if outline_distance(outline, start) < finger.radius + 0.5 * _GAP:
-            continue
+        start, normal = random_contact(rng, outline, finger, gap=_GAP)
         push = Push.line(start, -SPEED * normal, DURATION)
         end = simulate(guess, push, pose, finger=finger).pose[-1]
         if contains(table.polygon, placed(grid.outline, end)).all():
@@ -50,4 +43,28 @@ def draw_push(
     raise PushwiseError(
         f"no push of {SPEED * DURATION:g} m keeps the object at ({pose[0]:.3f}, {pose[1]:.3f}) m "
         "on the table; use a larger table or start nearer to its middle."
+    )
+
+
+def random_contact(
+    rng: np.random.Generator, outline: Array, finger: Finger, *, gap: float
+) -> tuple[Array, Array]:
+    """Draw where a finger starts, uniformly along an outline (k, 2) and a gap [m] away from it.
+
+    Returns:
+        The finger's centre [m], shape (2,), and the outward normal there, shape (2,).
+
+    """
+    edges = np.roll(outline, -1, axis=0) - outline
+    lengths = np.hypot(*edges.T)
+    for _ in range(_TRIES):
+        i = int(rng.choice(len(outline), p=lengths / lengths.sum()))
+        normal = np.array([edges[i, 1], -edges[i, 0]]) / lengths[i]
+        start = outline[i] + rng.random() * edges[i] + (finger.radius + gap) * normal
+        # In a hollow the finger may not fit.
+        if outline_distance(outline, start) > finger.radius + 0.5 * gap:
+            return start, normal
+    raise PushwiseError(
+        f"a finger of radius {1e3 * finger.radius:g} mm fits nowhere along the outline; use a "
+        "thinner one."
     )

@@ -37,9 +37,9 @@ from pushwise.locking import exclusive, is_lock
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
 from pushwise.planning.options import PlanOptions
-from pushwise.progress import Progress
 from pushwise.records.log import PushLog
 from pushwise.records.log_writer import LogWriter
+from pushwise.records.record import PushRecord
 from pushwise.sliding.options import SlideOptions
 from pushwise.sliding.outcome import Outcome, Phase
 from pushwise.sliding.run_files import read_phase, write_phase
@@ -138,6 +138,8 @@ class RunFolder(Journal):
     def begin(self, world: World, start: Outcome) -> None:
         """Resume an interrupted run, or begin a new one."""
         self._world, self._done = world, start
+        self.records.clear()  # those of an earlier session are in the folder
+        self.seconds.clear()
         described = _described(self._about, start)
         before = _taken(self.path, described, force=self._force)
         for file in filter(is_unfinished, self.path.iterdir()):
@@ -169,11 +171,9 @@ class RunFolder(Journal):
         self._done = replace(self._done, **read.fields)
         return cast("T", read.value)
 
-    def explored(self, news: Progress) -> None:
+    def keep(self, record: PushRecord) -> None:
         """Append an exploring push to the log."""
-        super().explored(news)
         assert self._done is not None
-        record = self.records[-1]
         log = self.path / "log.csv"
         if len(self.records) == 1:
             for name in ("log.csv", "log.json"):  # of a run interrupted before its first push

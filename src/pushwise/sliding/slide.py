@@ -16,7 +16,7 @@ import numpy as np
 
 from pushwise.checks import counted
 from pushwise.compilation import working_clock
-from pushwise.errors import PushwiseError, SimulationError, WriteError
+from pushwise.errors import PushwiseError, WriteError
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
@@ -90,10 +90,14 @@ class Journal:
         return working_clock() - self._began
 
     def explored(self, news: Progress) -> None:
-        """Record an exploring push, and report it."""
+        """Keep an exploring push, and report it."""
         assert isinstance(news.result, PushRecord)
         self.records.append(news.result)
+        self.keep(news.result)
         self.progress(news)
+
+    def keep(self, record: PushRecord) -> None:
+        """Keep an exploring push before anything else happens: it cannot be made again."""
 
     def end(self, outcome: Outcome) -> None:
         """Record the outcome."""
@@ -160,7 +164,12 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
         done = replace(done, records=tuple(run.records))
         return ended(f"Not explored: {error}")
     done = replace(done, records=records)
-    learned = do(Phase.IDENTIFY, lambda: _identified(done.records, learner))
+    try:
+        learned = do(Phase.IDENTIFY, lambda: _identified(done.records, learner))
+    except WriteError:
+        raise
+    except PushwiseError as error:
+        return ended(f"Not identified: {error}")
     belief = learned.belief
     done = replace(done, found=learned.found, belief=belief)
     try:
@@ -179,7 +188,9 @@ def _carried_out(run: Journal, world: World, done: Outcome, choose: ChooseGoal) 
     gripper = world
     try:
         grasp = do(Phase.GRASP, lambda: gripper.grasp())
-    except SimulationError as error:  # it came to rest at the edge and fell, a moment later
+    except WriteError:
+        raise
+    except PushwiseError as error:  # it may come to rest at the edge and fall, a moment later
         return ended(f"Not grasped: {error}")
     done = replace(done, grasp=grasp)
     if not grasp.held:

@@ -22,6 +22,7 @@ from pushwise.shape.scene import Scene
 from pushwise.typing import Array
 from pushwise.worlds.bystanders import Bystander
 from pushwise.worlds.mujoco import MuJoCo
+from pushwise.worlds.mujoco_scene import table_frame
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.world import Sensing
 
@@ -59,6 +60,7 @@ def random_world(
     """
     if world not in WORLDS:
         raise PushwiseError(f"world must be one of {', '.join(WORLDS)}; got {world!r}.")
+    table_frame(table)  # refused before the first push: MuJoCo's gripper lifts in every world
     rng = np.random.default_rng([non_negative_integer("seed", seed), 7])
     scene = _scene(what)
     if scene is not None:

@@ -17,6 +17,7 @@ TILTED = 0.35
 PATIENCE = 5.0
 """How long after a push [s] an object counts as resting in any case."""
 _LEANING = 0.05  # rad; an object tilted by more than this does not lie flat
+_BELOW = 0.05  # m; an object that much lower than at the start has left the table, too
 _LIE = 0.1  # s an object must be still to count as resting
 _BEND = 0.2  # of the top speed; a smaller change of velocity is part of a curve
 
@@ -76,9 +77,10 @@ def run_push(engine: Engine, push: Push, theta: float, rate: float) -> Motion:
         resting = end > push.duration and looks[-1].still
         still = still + end - times[-1] if resting else 0.0
         times.append(end)
-    fell = looks[-1].tilt > TILTED
-    leaning = (i for i, look in enumerate(looks) if look.tilt > _LEANING)
-    flat = next(leaning) if fell else len(looks)
+    low = looks[0].height - _BELOW
+    fell = looks[-1].tilt > TILTED or looks[-1].height < low  # it may land flat on the floor
+    gone = (i for i, look in enumerate(looks) if look.tilt > _LEANING or look.height < low)
+    flat = next(gone) if fell else len(looks)
     kept = slice(0, max(flat, 2))
     return Motion(
         np.array(times)[kept],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from pushwise.checks import finite_array, non_negative_integer
+from pushwise.checks import finite_array, instance_of, non_negative_integer
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.geometry.polygon import contains, outline_distance, placed
 from pushwise.objects.camera import Camera
@@ -58,15 +58,11 @@ class SimulatedWorld(ABC):
             sensing: What is measured, and how well; the default `Sensing` if not given.
 
         """
-        if not isinstance(thing, Thing | ObjectModel):
-            raise PushwiseError(
-                f"thing must be a Thing or an ObjectModel; got {type(thing).__name__}."
-            )
-        self._thing = thing
+        self._thing = instance_of("thing", thing, (Thing, ObjectModel))
         self._model = thing.model if isinstance(thing, Thing) else thing
-        self._table = Table() if table is None else table
-        self._finger = Finger() if finger is None else finger
-        self._sensing = Sensing() if sensing is None else sensing
+        self._table = instance_of("table", Table() if table is None else table, Table)
+        self._finger = instance_of("finger", Finger() if finger is None else finger, Finger)
+        self._sensing = instance_of("sensing", Sensing() if sensing is None else sensing, Sensing)
         self._start = finite_array("pose", pose, (3,))
         self.reset(seed)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pushwise.errors import PushwiseError
 from pushwise.extras import require
 from pushwise.identification.methods.descent import DECAY, RATE
 from pushwise.identification.methods.search import OutOfBudget, Search
@@ -43,6 +44,10 @@ def search_by_autograd(search: Search) -> None:
     torch = require("torch", extra="torch", purpose="method 'autograd'")
     problem, bounds = search.problem, search.bounds
     steps = [step for i in problem.used for step in _steps(problem, problem.records[i])]
+    if not steps:
+        raise PushwiseError(
+            "method autograd learns from single steps; give records of three samples or more."
+        )
     n = problem.grid.n_cells
     x = bounds.middle
     rate = RATE

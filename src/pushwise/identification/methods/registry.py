@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pushwise.errors import PushwiseError
+from pushwise.identification.free_slide import is_free
 from pushwise.identification.methods import baselines
 from pushwise.identification.methods.autograd import search_by_autograd
 from pushwise.identification.methods.convex import convex
@@ -57,6 +58,8 @@ class Method:
 
     def cannot_use(self, record: PushRecord, name: str) -> str:
         """Return why it cannot use a record, called by a name, in a sentence; empty if it can."""
+        if is_free(record) and (self.needs_forces or self.needs_finger or not self.takes_motion):
+            return f"{name} is a flick; method {self.name} cannot use free slides."
         if self.needs_forces and record.force is None:
             return f"{name} has no measured forces, which method {self.name} needs."
         if self.needs_finger and isinstance(record.push, ForcePush):

@@ -41,10 +41,10 @@ class SearchBounds:
 
     @classmethod
     def of(cls, problem: Problem) -> SearchBounds:
-        """Take the bound of the prior for masses, otherwise twice its typical values."""
+        """Take the prior's bound for masses, or twice their typical value; for friction the lower."""
         prior = problem.prior
         mass = prior.max_mass or 2.0 * prior.mass / problem.grid.n_cells
-        return cls(problem, mass, 2.0 * prior.friction)
+        return cls(problem, mass, min(2.0 * prior.friction, prior.max_friction or np.inf))
 
     @property
     def size(self) -> int:
