@@ -307,3 +307,51 @@ def test_a_log_of_version_1_is_read(tmp_path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps({"format": "pushwise log 1", **old}))
     log = pw.PushLog.load(path)
     assert (len(log), log.finger_radius) == (1, 0.02)
+
+
+def test_files_that_belong_together_survive_a_disk_that_fails_at_any_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep the old log and the old header, whichever of the calls that flush them fails."""
+    path, flush = tmp_path / "log.csv", os.fsync
+    pw.PushLog([a_record()]).save(path)
+    before = [file.read_bytes() for file in (path, path.with_suffix(".json"))]
+    for working in range(8):
+        calls = iter([flush] * working)
+
+        def fails(handle: int, calls: Iterator[Callable[[int], None]] = calls) -> None:
+            call = next(calls, None)
+            if call is None:
+                raise OSError(28, "No space left on device")
+            call(handle)
+
+        monkeypatch.setattr(os, "fsync", fails)
+        try:
+            pw.PushLog([a_record(), a_record(30)]).save(path, overwrite=True)
+        except WriteError as error:
+            assert "No space left on device" in str(error)
+        else:
+            break
+        assert [file.read_bytes() for file in (path, path.with_suffix(".json"))] == before
+        assert names_in(tmp_path) == {"log.csv", "log.json"}
+    assert working >= 2
+    assert len(pw.PushLog.load(path)) == 2 and names_in(tmp_path) == {"log.csv", "log.json"}
+
+
+def test_a_journal_that_is_used_again_counts_every_push_once(tmp_path: Path) -> None:
+    """Interrupt a run in a notebook and go on with the same journal; lose no push."""
+    options = SlideOptions(explore=2, grasp_width=0.005)
+    journal = RunFolder(tmp_path / "run", ABOUT)
+
+    def interrupt(news: pw.Progress) -> None:
+        if isinstance(news.result, pw.PushRecord):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pw.slide(a_world(), pw.Table(), options=options, journal=journal, progress=interrupt)
+    assert len(pw.PushLog.load(tmp_path / "run" / "log.csv")) == 1  # it was made: it is kept
+    silent: list[pw.Progress] = []
+    outcome = pw.slide(
+        a_world(), pw.Table(), options=options, journal=journal, progress=silent.append
+    )
+    assert len(outcome.records) == len(pw.PushLog.load(tmp_path / "run" / "log.csv")) == 2

@@ -12,6 +12,7 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, outline_distance, placed
 from pushwise.identification.free_slide import lying
 from pushwise.sliding.flick import draw_flicks, is_safe
+from pushwise.sliding.random_push import random_contact
 from pushwise.worlds.simulated import SimulatedWorld
 from pushwise.worlds.world import Sensing
 
@@ -197,3 +198,22 @@ def test_flicks_need_models_of_one_object() -> None:
         draw_flicks(rng, [], HERE, TABLE, FINGER)
     with pytest.raises(PushwiseError, match="must have the same grid"):
         draw_flicks(rng, [block(0.02), block(0.02)], HERE, TABLE, FINGER)
+
+
+def test_a_finger_that_fits_nowhere_ends_in_a_sentence() -> None:
+    """Draw no contact for ever along an outline with narrow teeth."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
+    radius = np.where(np.arange(180) % 2, 0.05, 0.045)
+    gear = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    with pytest.raises(PushwiseError, match="fits nowhere along the outline"):
+        random_contact(np.random.default_rng(0), gear, pw.Finger(0.02), gap=0.005)
+
+
+def test_no_flick_is_slower_than_asked_for() -> None:
+    """Draw none along directions in which only a slower one keeps a tall object flat."""
+    tall = block(0.12)
+    options = pw.FlickOptions(slowest=0.3)
+    rng = np.random.default_rng(0)
+    flicks = draw_flicks(rng, [tall], HERE, TABLE, FINGER, count=8, options=options)
+    for push in flicks:
+        assert np.hypot(*push.velocities.T).max() >= 0.3 - 1e-9

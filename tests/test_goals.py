@@ -171,3 +171,21 @@ def test_the_part_to_be_grasped_is_beyond_the_edge() -> None:
         pw.choose_goal(KNOWN, TABLE, grasp_at=HAMMER.model.centre_of_mass)
     with pytest.raises(PushwiseError, match="grasp_at must be a point of the object"):
         pw.choose_goal(KNOWN, TABLE, grasp_at=(1.0, 0.0))
+
+
+def test_obstacles_far_over_the_edge_leave_the_goals_that_are_nearer() -> None:
+    """Extend as far as is free where walls keep the object from the goals that extend farthest."""
+    outline = [(-0.1, -0.015), (0.1, -0.015), (0.1, 0.015), (-0.1, 0.015)]
+    grid = pw.CellGrid.from_outline(outline, cell_size=0.015)
+    bar = pw.Belief.certain(pw.ObjectModel(grid, np.full(grid.n_cells, 0.01), 0.3))
+    x, y = 0.4 - 0.06, 0.3 - 0.06
+    walls = [
+        [(-x, y - 0.01), (x, y - 0.01), (x, y), (-x, y)],
+        [(-x, -y), (x, -y), (x, 0.01 - y), (-x, 0.01 - y)],
+        [(x - 0.01, 0.02 - y), (x, 0.02 - y), (x, y - 0.02), (x - 0.01, y - 0.02)],
+        [(-x, 0.02 - y), (0.01 - x, 0.02 - y), (0.01 - x, y - 0.02), (-x, y - 0.02)],
+    ]
+    space = pw.GoalSpace(obstacles=walls)
+    far = pw.choose_goal(bar, TABLE, overhang=0.005, prefer="overhang", space=space)
+    safe = pw.choose_goal(bar, TABLE, overhang=0.005, space=space)
+    assert far.overhang >= safe.overhang > 0.0

@@ -360,3 +360,11 @@ def test_the_function_is_not_hidden_by_a_package() -> None:
 
     assert callable(pw.identify)
     assert pw.identify is pushwise.identification.identify.identify
+
+
+def test_what_is_no_finger_or_prior_is_named() -> None:
+    """Answer with a sentence, not with an exception of Python."""
+    with pytest.raises(PushwiseError, match="finger must be of the class Finger; got float"):
+        pw.identify(BOX, [FAR], finger=0.01)  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match="prior must be of the class Prior; got dict"):
+        pw.identify(BOX, [FAR], prior={"mass": 1.0})  # type: ignore[arg-type]

@@ -284,3 +284,21 @@ def test_the_command_maps_columns_and_finds_nothing(tmp_path: Path) -> None:
         code, said, errors = pushwise("convert", path, *options, *bad, "--json")
         assert (code, said) == (1, "")
         assert errors.startswith(f"pushwise: {bad[0]} must be ")
+
+
+def test_columns_that_are_not_unique_are_refused(tmp_path: Path) -> None:
+    """Name a column that is there twice, one that is taken twice, and a row without a push."""
+    rows = [",".join(f"{value:.6f}" for value in row) for row in straight_rows()]
+    twice = table(tmp_path, f"{NAMES},x", [f"{row},0" for row in rows])
+    with pytest.raises(PushwiseError, match="2 columns called x"):
+        pw.read_recordings(twice)
+    path = table(tmp_path, NAMES, rows)
+    with pytest.raises(PushwiseError, match="x and y are both taken from column x"):
+        pw.read_recordings(path, pw.CsvColumns({"x": "x", "y": "x"}, {}))
+    unnamed = [f"{row},{'' if i == 4 else 'a'}" for i, row in enumerate(rows)]
+    with pytest.raises(PushwiseError, match="line 6: the row does not say to which push"):
+        pw.read_recordings(table(tmp_path, f"{NAMES},push", unnamed))
+    cloud = tmp_path / "cloud.csv"
+    cloud.write_text("x,y,z,x\n0,0,0,1\n")
+    with pytest.raises(PushwiseError, match="2 columns are called x"):
+        pw.Scan.load(cloud)

@@ -452,3 +452,38 @@ def test_slow_pushes_known_by_two_poses_are_found_with_their_forces() -> None:
         "moved 10 mm: the object moves by 10 mm, but not between two of its samples at which the "
         "finger was recorded, too",
     )
+
+
+@pytest.mark.parametrize(("rate", "jump"), [(100.0, 0.1), (30.0, 0.3)])
+def test_a_finger_that_jumps_for_good_costs_its_push_only(rate: float, jump: float) -> None:
+    """Leave out a push that no log could hold, and keep the one before it."""
+
+    def finger(t: float) -> tuple[float, float]:
+        if t < 2.0:
+            return 0.05 * t - 0.05, 0.0
+        back = (0.05 - 0.05 * (t - 2.0), 0.0) if t < 2.4 else (0.03 + 0.05 * (t - 2.4), 0.0)
+        return back[0], jump if t > 3.2 else 0.0
+
+    found = pw.cut_pushes([pushed(finger, rate=rate, seconds=5.0)])
+    for each in found.pushes:
+        speed = np.hypot(*np.diff(each.record.finger, axis=0).T) / np.diff(each.record.t)
+        assert speed.max() < 5.0
+    assert found.pushes and any("the tracked finger jumps by" in why for why in found.left_out)
+
+
+def test_no_recordings_have_no_pushes() -> None:
+    """Say so."""
+    with pytest.raises(PushwiseError, match="no recordings to cut pushes from"):
+        pw.cut_pushes([])
+
+
+def test_a_stated_delay_that_the_motion_contradicts_is_named() -> None:
+    """Believe it, and say what finger and object show together."""
+
+    def finger(t: float) -> tuple[float, float]:
+        return (0.0 if t < 0.5 else 0.04 * (1.0 - np.cos(2.0 * (t - 0.5)))), 0.0
+
+    made = pushed(finger, seconds=2.0)
+    words = pw.cut_pushes([made], delay=0.5).summary()
+    assert "taken to be stamped 0.50 s late compared with the finger's, as stated" in words
+    assert pw.cut_pushes([made], delay=0.5).facts() is not None

@@ -261,3 +261,31 @@ def test_the_example_of_a_robot_runs(tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
     assert answer.stdout.count("moved by") == 3
     assert len(pw.PushLog.load(tmp_path / "log.csv")) == 3
+
+
+def test_a_push_that_was_made_twice_is_replayed_as_it_went_each_time() -> None:
+    """Return the records in their order, and start afresh after a reset."""
+    push = pw.Push.line((-0.2, 0.0), (0.1, 0.0), 1.0)
+    ends = (0.01, 0.02)
+    records = [pw.PushRecord(push, [0.0, 1.0], [(0.0, 0.0, 0.0), (x, 0.0, 0.0)]) for x in ends]
+    replay = pw.worlds.Replay(pw.PushLog(tuple(records), HAMMER.grid))
+    assert [replay.push(push).pose[-1, 0] for _ in range(3)] == [*ends, ends[0]]
+    replay.reset(0)
+    assert replay.push(push).pose[-1, 0] == ends[0]
+
+
+def test_what_is_no_table_finger_or_sensing_is_named() -> None:
+    """Answer with a sentence, not with an exception of Python."""
+    with pytest.raises(PushwiseError, match="table must be of the class Table; got tuple"):
+        pw.worlds.Ideal(HAMMER, (1.0, 0.7))  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match="finger must be of the class Finger; got float"):
+        pw.worlds.Ideal(HAMMER, finger=0.01)  # type: ignore[arg-type]
+    with pytest.raises(PushwiseError, match="sensing must be of the class Sensing; got Noise"):
+        pw.worlds.Ideal(HAMMER, sensing=pw.Noise(1e-3, 5e-3))  # type: ignore[arg-type]
+
+
+def test_every_world_that_grasps_needs_a_rectangular_table() -> None:
+    """Refuse another one before the first push, not after all of them."""
+    triangle = pw.Table([(-0.6, -0.4), (0.6, -0.4), (0.0, 0.6)])
+    with pytest.raises(PushwiseError, match="rectangular table"):
+        pw.worlds.random_world("crimp", triangle, world="ideal")

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _HALF = ".half"
+_OLD = ".old"
 
 
 def is_unfinished(path: Path) -> bool:
@@ -76,14 +77,30 @@ def write_together(texts: Mapping[Path, str]) -> None:
     """Write text files that belong together, the last one first.
 
     If writing one fails, all that was there before stays. A process that is killed may leave some
-    of them missing, but never an old one next to a new one.
+    of them missing, but never an old one next to a new one; the old ones are then next to them,
+    under names that end in .old.
     """
-    with ExitStack() as files:
-        for path, text in texts.items():
-            files.enter_context(replacing(path)).write_bytes(text.encode())
-        for path in texts:
-            if path.is_file():
-                path.resolve().unlink()
+    aside: list[tuple[Path, Path]] = []
+    try:
+        with ExitStack() as files:
+            for path, text in texts.items():
+                half = files.enter_context(replacing(path))
+                half.write_bytes(text.encode())
+                _flush_to_disk(half)  # nothing but renaming is left
+            for path in texts:
+                if path.is_file():
+                    old = path.resolve()
+                    kept = old.with_name(f".{old.name}.{os.getpid()}{_OLD}")
+                    old.replace(kept)
+                    aside.append((old, kept))
+    except BaseException:
+        for old, kept in aside:
+            with suppress(OSError):
+                kept.replace(old)
+        raise
+    for _, kept in aside:
+        with suppress(OSError):
+            kept.unlink()
 
 
 def save_figure(figure: Figure, path: Path, *, dpi: int) -> None:

@@ -142,7 +142,12 @@ def convert(asked: ConvertCommand) -> None:
         warnings.warn(f"{asked.grid}: {why}", PushwiseWarning, stacklevel=1)
     written = asked.output if found.pushes else None
     if written is not None:
-        provenance = {"converted": [str(file) for file in asked.files], "findings": found.facts()}
+        provenance = {
+            "converted": [str(file) for file in asked.files],
+            "offset": list(asked.offset),
+            "delay": asked.delay,
+            "findings": found.facts(),
+        }
         found.log(cells, asked.finger_radius, provenance).save(written, overwrite=asked.force)
     if asked.json:
         facts = {"log": written and str(written), **found.facts()}

@@ -151,10 +151,10 @@ def identify(asked: IdentifyCommand) -> None:
         raise PushwiseError(f"cannot read {folder}: it is a folder; give a grid and logs.")
     # A model that is learned again may take the place of the one that gives the cells.
     logs = [file for file in asked.files if file.suffix != ".json"]
-    headers = [log.with_suffix(".json") for log in logs]
+    headers = [log.with_suffix(".json").resolve() for log in logs]
     check_outputs(output, asked.plot, reads=[*logs, *headers], force=asked.force)
-    if output in headers:
-        of = logs[headers.index(output)]
+    if output.resolve() in headers:
+        of = logs[headers.index(output.resolve())]
         raise PushwiseError(f"{output} would be taken for the header of {of}; choose another name.")
     if asked.unbounded_friction and asked.friction_spread is not None:
         raise PushwiseError("give --friction-spread or --unbounded-friction, not both.")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from pushwise.checks import counted
 from pushwise.cli.polygon_files import load_polygons, table_of
 from pushwise.errors import PushwiseError
+from pushwise.geometry.polygon import placed
 from pushwise.identification.belief import Belief
 from pushwise.identification.holdout import uniform_model
 from pushwise.identification.prior import Prior
 from pushwise.model_files import load, load_belief
 from pushwise.physics.model import Table
 from pushwise.physics.push import Finger
-from pushwise.shape.scene import Scene
+from pushwise.shape.grid import CellGrid
+from pushwise.shape.same_shape import QUARTERS, SAME_SHAPE, TURNED, shared_cells, turned_onto
+from pushwise.shape.scene import Scene, SceneObject
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -66,8 +71,30 @@ def planning_inputs(asked: PlanCommand) -> PlanningInputs:
             "with --table corners.json."
         )
     table = Table(around.region) if asked.table is None else table_of(asked.table)
-    start = moved.pose if asked.start is None else asked.start
+    if asked.start is not None:
+        start = asked.start
+    else:
+        start = moved.pose if scene is not None else _pose_in(moved, belief.model.grid)
     return PlanningInputs(belief, start, table, [*around.obstacles(asked.number), *blocks])
+
+
+def _pose_in(moved: SceneObject, grid: CellGrid) -> tuple[float, float, float]:
+    """Return the pose in a scene of a model's own grid, which another scan may have turned."""
+    poses = [turned_onto(moved.grid, grid, turns) for turns in range(QUARTERS)]
+    fits = np.array([shared_cells(moved.grid, grid, pose) for pose in poses])
+    second, best = np.argsort(fits)[-2:]
+    if fits[best] < SAME_SHAPE:
+        raise PushwiseError(
+            f"the model and the object have only {fits[best]:.0%} of their shape in common; choose "
+            "another --object, or give the pose of the model's frame with --start."
+        )
+    if fits[second] > fits[best] - TURNED:
+        raise PushwiseError(
+            "the object looks much the same when it is turned, so that the scene does not show how "
+            "the model lies in it; give the pose of the model's frame with --start."
+        )
+    x, y = placed(poses[best][None, :2], np.array(moved.pose))[0]
+    return float(x), float(y), float(moved.pose[2] + poses[best][2])
 
 
 def _scene_in(path: Path) -> Scene | None:

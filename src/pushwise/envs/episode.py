@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -126,18 +127,13 @@ def _varied(usual: PushedObject, asked: Mapping[str, Any]) -> PushedObject:
     if "outline" in asked:
         grid = CellGrid.from_outline(asked["outline"], cell_size=_CELL)
         mass = np.full(grid.n_cells, model.total_mass / grid.n_cells)
-        friction = np.full(grid.n_cells, _mean_friction(model))
+        friction = np.full(grid.n_cells, model.mean_friction)
     mass, friction = asked.get("mass", mass), asked.get("friction", friction)
-    if isinstance(mass, int | float):
+    if isinstance(mass, Real):
         mass = np.full(grid.n_cells, mass / grid.n_cells)
     return pushed_object(
         ObjectModel(grid, mass, friction), asked.get("finger", usual.simulator.finger)
     )
-
-
-def _mean_friction(model: ObjectModel) -> float:
-    """Return the single coefficient with the same friction force in translation."""
-    return float(model.mass @ model.friction / model.total_mass)
 
 
 _T_OUTLINE = t_model().grid.outline

@@ -137,8 +137,9 @@ class PushTVectorEnv(VectorEnv[Any, Any, Any]):
         return self._game.state()
 
     def set_state(self, state: ArenaState) -> Any:
-        """Continue from a state of as many environments, and observe it."""
+        """Begin an episode in a state of as many environments, and observe it."""
         self._game.restore(state)
+        self._steps[:] = 0
         self._over[:] = False
         return self._game.observation()
 

@@ -47,9 +47,7 @@ class Solid:
         second = np.diag(square) + arm.T @ arm
         second = 0.5 * (second + second.T)  # Symmetric to the last bit.
         inertia = np.trace(second) * np.eye(3) - second
-        return cls(
-            model.total_mass, centre, inertia, float(mass @ model.friction / model.total_mass)
-        )
+        return cls(model.total_mass, centre, inertia, model.mean_friction)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def simple_polygon(name: str, value: ArrayLike) -> Array:
     area = signed_area(corners)
     # For corners on a straight line, rounding leaves an area of this order.
     extent = float(np.ptp(corners, axis=0).max())
-    nothing = 1e-12 * extent**2
+    nothing = 1e-12 * extent * extent
     farthest = corners[np.argmax(np.sum((corners - corners[0]) ** 2, axis=1))]
     wide = np.abs(_cross(corners[0], farthest, corners)).max() > nothing
     if abs(area) <= nothing and not wide:

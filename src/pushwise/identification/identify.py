@@ -87,7 +87,10 @@ def identify(
     """
     grid = grid_of(grid)
     chosen = method_named(method)
-    prior = prior or Prior()
+    prior = instance_of("prior", prior or Prior(), Prior)
+    instance_of("finger", finger or Finger(), Finger)
+    instance_of("physics", physics, Physics)
+    instance_of("search", search, SearchOptions)
     if prior.centre is not None and not chosen.takes_centre:
         able = " and ".join(one.name for one in METHODS.values() if one.takes_centre)
         raise PushwiseError(f"method {method} cannot take a stated centre of mass; {able} can.")
@@ -100,13 +103,6 @@ def identify(
         finger = Finger(records.finger_radius)
     known = finger is not None
     finger = finger or Finger()
-    for name, value, kind in (
-        ("finger", finger, Finger),
-        ("prior", prior, Prior),
-        ("physics", physics, Physics),
-        ("search", search, SearchOptions),
-    ):
-        instance_of(name, value, kind)
     records = _checked(records)
     if chosen.calibrates:
         finger, prior = doubt_setup(grid, records, finger, prior, radius_known=known)

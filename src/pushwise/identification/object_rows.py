@@ -18,14 +18,8 @@ from pushwise.typing import Array
 if TYPE_CHECKING:
     from pushwise.identification.problem import Problem
     from pushwise.identification.push_start import Believed
-    from pushwise.physics.model import ObjectModel
 
-__all__ = ["mean_friction", "object_rows"]
-
-
-def mean_friction(model: ObjectModel) -> float:
-    """Return the mean coefficient of friction, weighted by mass."""
-    return float(model.mass @ model.friction) / model.total_mass
+__all__ = ["object_rows"]
 
 
 def object_rows(problem: Problem, believed: Believed) -> Array:

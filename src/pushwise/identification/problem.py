@@ -33,7 +33,7 @@ from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.contact_evidence import PushedOutline, pushed_outline
 from pushwise.identification.free_slide import LEAN, LEAN_DOUBT, TWIST_DOUBT, is_free
 from pushwise.identification.noise import Walk, growth_of
-from pushwise.identification.object_rows import mean_friction, object_rows
+from pushwise.identification.object_rows import object_rows
 from pushwise.identification.observations import Fit, Residuals, Touches
 from pushwise.identification.prior import FingerHeight, Prior
 from pushwise.identification.push_fit import (
@@ -237,7 +237,7 @@ class Problem:
             radius *= float(np.exp(self.doubts[7] * u[-1]))
         height = self.height.typical * float(np.exp(self.height.doubt * u[self.order.height]))
         if self.height.shifts:
-            height *= self.prior.friction / mean_friction(self.model(u))
+            height *= self.prior.friction / self.model(u).mean_friction
         return Finger(radius, float(friction), height)
 
     @property

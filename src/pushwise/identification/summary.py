@@ -10,7 +10,6 @@ from pushwise.geometry.metric import cell_distance
 from pushwise.identification.belief import centre_error
 from pushwise.identification.calibration import NUISANCES
 from pushwise.identification.free_slide import is_free
-from pushwise.identification.object_rows import mean_friction
 from pushwise.identification.objective import centre_off
 from pushwise.identification.posterior import Posterior
 from pushwise.identification.prior import Prior
@@ -239,7 +238,7 @@ def total_mass_determined(posterior: Posterior) -> bool:
 def _coasting(posterior: Posterior) -> float:
     """Return how far the object would coast after the fastest push [m]."""
     model = posterior.problem.model(posterior.refined.u)
-    friction = mean_friction(model)
+    friction = model.mean_friction
     speed = 0.0
     for i in posterior.problem.used:
         record = posterior.problem.records[i]

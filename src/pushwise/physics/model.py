@@ -67,6 +67,11 @@ class ObjectModel:
         return centre
 
     @cached_property
+    def mean_friction(self) -> float:
+        """Coefficient of friction of the whole object in translation: the mean over its mass."""
+        return float(self.mass @ self.friction) / self.total_mass
+
+    @cached_property
     def inertia(self) -> float:
         """Moment of inertia [kg m^2] about the vertical through the centre of mass.
 

@@ -29,12 +29,18 @@ from pushwise.atomic_write import write_together
 from pushwise.checks import positive_number
 from pushwise.documents import document_text, header, read_document, read_json, write_document
 from pushwise.errors import PushwiseError
-from pushwise.geometry.polygon import contains
 from pushwise.locking import exclusive
 from pushwise.records.log_file import read_records
 from pushwise.records.log_writer import LogWriter, log_text
 from pushwise.records.record import Noise, PushRecord
 from pushwise.shape.grid import CellGrid
+from pushwise.shape.same_shape import (
+    QUARTERS,
+    SAME_SHAPE,
+    TURNED,
+    shared_cells,
+    turned_onto,
+)
 
 __all__ = ["PushLog", "check_new", "header_path", "load_logs"]
 
@@ -192,19 +198,24 @@ def _read_header(path: Path) -> dict[str, Any]:
     file = header_path(path)
     if not file.exists():
         return {}
+    try:
+        return _document(file)
+    except PushwiseError as error:
+        raise PushwiseError(f"{file} is taken for the header of {path}, but {error}") from None
+
+
+def _document(file: Path) -> dict[str, Any]:
+    """Return the JSON header of a log, in the format of this version or of version 1."""
     document = read_json(file)
     if isinstance(document, dict) and document.get("format") == _VERSION_1:
         return document
-    try:
-        return read_document(file, "log")
-    except PushwiseError as error:
-        raise PushwiseError(f"{file} is taken for the header of {path}, but {error}") from None
+    return read_document(file, "log")
 
 
 def _is_header(file: Path) -> bool:
     """Return whether a file is the header of a log."""
     try:
-        read_document(file, "log")
+        _document(file)
     except PushwiseError:
         return False
     return True
@@ -224,10 +235,6 @@ def _part(
             f"{name} must be a JSON object of {', '.join([*needed, *other])}{least}; got {got}."
         )
     return part
-
-
-_SAME_SHAPE = 0.75  # the least share of cells that two scans of one object have in common
-_TURNED = 0.05  # so much more must a shape fit when turned, to be in another frame
 
 
 def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
@@ -268,28 +275,20 @@ def load_logs(paths: Sequence[Path], grid: CellGrid | None) -> PushLog:
 
 def _check_same(path: Path, logged: CellGrid, grid: CellGrid) -> None:
     """Refuse a log whose header describes another shape, or the same one in another frame."""
-    shared = _shared(logged, grid, 0)
-    if shared < _SAME_SHAPE:
+    shared = shared_cells(logged, grid, np.zeros(3))
+    if shared < SAME_SHAPE:
         raise PushwiseError(
             f"{path} is the log of another object, or in another frame: the shape in its header "
             f"and that of the grid have only {shared:.0%} in common."
         )
-    turns = max((1, 2, 3), key=lambda turns: _shared(logged, grid, turns))
-    if (turned := _shared(logged, grid, turns)) > shared + _TURNED:
+    fits = {
+        turns: shared_cells(logged, grid, turned_onto(logged, grid, turns))
+        for turns in range(1, QUARTERS)
+    }
+    turns = max(fits, key=lambda turns: fits[turns])
+    if fits[turns] > shared + TURNED:
         raise PushwiseError(
             f"{path} was made with the same shape in another frame: turned by {90 * turns} "
-            f"degrees, the grid has {turned:.0%} in common with the one in its header instead of "
-            f"{shared:.0%}; leave the grid out, so that the one in the header is taken."
+            f"degrees, the grid has {fits[turns]:.0%} in common with the one in its header instead "
+            f"of {shared:.0%}; leave the grid out, so that the one in the header is taken."
         )
-
-
-def _shared(a: CellGrid, b: CellGrid, turns: int) -> float:
-    """Return the share of cells that shapes have in common; b turned by 90 degrees some times."""
-    cells, outline = b.centres, b.outline
-    if turns:
-        middle = cells.mean(axis=0)
-        turn = np.linalg.matrix_power(np.array([[0.0, 1.0], [-1.0, 0.0]]), turns)
-        to = a.centres.mean(axis=0)
-        cells, outline = (cells - middle) @ turn + to, (outline - middle) @ turn + to
-    pairs = ((a.outline, cells), (outline, a.centres))
-    return min(float(contains(edge, inside).mean()) for edge, inside in pairs)

@@ -23,7 +23,7 @@ from pushwise.records.finger_path import TOLERANCE, path_through, rest_at_start
 from pushwise.records.record import Noise, PushRecord
 from pushwise.typing import Array
 
-__all__ = ["COLUMNS", "FORCES", "LIFT", "SLOW", "TWIST", "csv_rows", "read_records"]
+__all__ = ["COLUMNS", "FASTEST", "FORCES", "LIFT", "SLOW", "TWIST", "csv_rows", "read_records"]
 
 COLUMNS = ("push", "t", "x", "y", "theta", "finger_x", "finger_y")
 """The columns of every log."""
@@ -37,10 +37,12 @@ LIFT = ("z", "tilt")
 _VALUES = (*COLUMNS[1:], *FORCES, *TWIST, *LIFT)
 _MAY_BE_EMPTY = ("finger_x", "finger_y", *TWIST)
 
+FASTEST = 5.0
+"""Neither a finger nor an object is faster [m/s]; one in millimetres is."""
+
 # No push on a table exceeds these, but one written in millimetres or degrees does.
 _FAR = 5.0, "metres", "millimetres or centimetres"
-_FAST = 5.0  # m/s
-_SPEED = _FAST, "metres per second", "millimetres per second"
+_SPEED = FASTEST, "metres per second", "millimetres per second"
 _UNITS = {
     **dict.fromkeys(("x", "y", "z", "finger_x", "finger_y"), _FAR),
     "theta": (20.0, "radians", "degrees"),
@@ -204,8 +206,8 @@ def _record(path: Path, rows: list[_LogRow], noise: Noise | None, torn: str) -> 
     on_table = _rows_on_table(path, rows, data)
     for what, places in (("the object", data[:, 1:3]), ("the finger", data[:on_table, 4:6])):
         speed = np.hypot(*np.diff(places, axis=0).T) / step[: len(places) - 1]
-        if speed.max() > _FAST:
-            at = int(np.argmax(speed > _FAST)) + 1
+        if speed.max() > FASTEST:
+            at = int(np.argmax(speed > FASTEST)) + 1
             raise _refused(
                 path,
                 rows[at].line,

@@ -221,8 +221,16 @@ def _cut(path: Path, drop_last: bool) -> tuple[int, tuple[str, ...]]:
     content = path.read_bytes()
     names, *rows = content[: content.rfind(b"\n") + 1].splitlines(keepends=True) or [b""]
     ids = [row.split(b",", 1)[0] for row in rows]
-    torn = not content.endswith(b"\n")  # a push is written at once: any part may be missing
-    if (drop_last or torn) and rows:
+    numbers = list(dict.fromkeys(ids))
+    if numbers != [str(k).encode() for k in range(len(numbers))]:
+        raise PushwiseError(
+            f"{path} was changed by hand: its first column does not number the pushes 0, 1, 2, "
+            "...; write to another file."
+        )
+    torn = content[content.rfind(b"\n") + 1 :]  # of a push written at once: any part may be missing
+    # An incomplete line may be the first one of its push; the push before it is complete.
+    begun = b"," in torn and bool(ids) and torn.split(b",")[0] != ids[-1]
+    if rows and (drop_last or torn) and not begun:
         rows = rows[: ids.index(ids[-1])]
     with path.open("r+b") as file:
         file.truncate(len(names) + sum(map(len, rows)))

@@ -17,7 +17,7 @@ from pushwise.shape.lattice import Lattice, coverage, lattice_over
 from pushwise.shape.scan_options import ScanOptions
 from pushwise.typing import Array, Flags
 
-__all__ = ["CellLayout", "choose_cells", "fit_cells"]
+__all__ = ["CellLayout", "CellTooLargeError", "choose_cells", "fit_cells"]
 
 # The paper's objects have 28 to 127 cells.
 FEWEST_CELLS, MOST_CELLS = 28, 127
@@ -27,6 +27,10 @@ _FINE = 4
 # Only a shift that gains this much overlap moves the lattice off the centre.
 _LEAST_GAIN = 0.005
 _MOST_SQUARES = 200_000
+
+
+class CellTooLargeError(PushwiseError):
+    """Cells of the size asked for are larger than the object."""
 
 
 class CellLayout(NamedTuple):
@@ -47,7 +51,7 @@ def choose_cells(footprint: Footprint, options: ScanOptions) -> CellLayout:
     if cell_size is not None:
         side = float(np.ptp(footprint.outline, axis=0).min())
         if cell_size > side + 1e-9:  # The slack is for rounding.
-            raise PushwiseError(
+            raise CellTooLargeError(
                 f"cell_size {cell_size:g} m is larger than the object, whose shorter side is "
                 f"{side:.3g} m; give it in metres."
             )

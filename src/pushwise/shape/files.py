@@ -205,6 +205,11 @@ def _named(names: list[str]) -> list[int]:
             "the columns of a cloud must be named x, y and z, or have no names; "
             f"this file has {', '.join(names)[:120]}."
         )
+    for name in ("x", "y", "z"):
+        if plain.count(name) > 1:
+            raise PushwiseError(
+                f"this file has {plain.count(name)} columns called {name}; keep one."
+            )
     return [plain.index(name) for name in ("x", "y", "z")]
 
 

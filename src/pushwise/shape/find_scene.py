@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import ndimage
 from scipy.spatial import ConvexHull, QhullError
 
 from pushwise.errors import PushwiseError
+from pushwise.shape.cells import CellTooLargeError
 from pushwise.shape.object_grid import LaidOut, finite_points, lay_out, points_on
 from pushwise.shape.plane import Plane
 from pushwise.shape.scene import Scene, SceneObject
@@ -48,7 +50,7 @@ def find_scene(points: ArrayLike, options: ScanOptions) -> Scene:
     touching = _may_touch(surface)
     return Scene(
         objects=tuple(
-            _object(surface, blob, lay_out(surface, blob, options), touching[i])
+            _object(surface, blob, _laid_out(surface, blob, options), touching[i])
             for i, blob in enumerate(surface.blobs)
         ),
         table=surface.table,
@@ -57,6 +59,14 @@ def find_scene(points: ArrayLike, options: ScanOptions) -> Scene:
         noise=surface.noise,
         least_height=max(surface.uneven.least, surface.uneven.wave),
     )
+
+
+def _laid_out(surface: Tabletop, blob: Blob, options: ScanOptions) -> LaidOut:
+    """Divide an object into cells of the size asked for; one that is smaller gets smaller ones."""
+    try:
+        return lay_out(surface, blob, options)
+    except CellTooLargeError:
+        return lay_out(surface, blob, replace(options, cell_size=None))
 
 
 def _object(

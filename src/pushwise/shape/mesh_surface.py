@@ -69,6 +69,8 @@ def mesh_tabletop(vertices: ArrayLike, faces: ArrayLike) -> Tabletop:
     tops = _tops(abc[areas > 0.0], low[:2], high[:2], pixel) - low[2]
     covered = ~np.isnan(tops)
     labels, count = ndimage.label(covered, np.ones((3, 3)))
+    if count == 0:
+        raise PushwiseError("the mesh covers no area when it is seen from above, along z.")
     sizes = np.bincount(labels.ravel(), minlength=count + 1)[1:]
     order = [
         at for at in np.argsort(-sizes, kind="stable") if sizes[at] > _LEAST_SHARE * sizes.max()

@@ -79,7 +79,10 @@ class PushMode:
         self.speed.on_update(self._sped)
         self.button.on_click(lambda _: self.push())
         first = self.arrow
-        self.back.on_click(lambda _: self.put(self._viewed.pose, first))
+        # The speed stays as it was set: the slider shows it.
+        self.back.on_click(
+            lambda _: self.put(self._viewed.pose, replace(first, speed=1e-3 * self.speed.value))
+        )
 
     def enter(self, pose: Array) -> None:
         """Begin with the object at a pose (3,)."""

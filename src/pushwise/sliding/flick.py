@@ -291,7 +291,7 @@ class _Check:
     @cached_property
     def _levels(self) -> Array:
         """Mean coefficient of friction of each model, weighted by mass, shape (models,)."""
-        return np.array([m.mass @ m.friction / m.total_mass for m in self.models]).clip(1e-6)
+        return np.array([model.mean_friction for model in self.models]).clip(1e-6)
 
     @cached_property
     def _least(self) -> float:

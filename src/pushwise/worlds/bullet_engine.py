@@ -70,7 +70,7 @@ class BulletScene:
         """What touches the object, at half its height."""
         # Bullet multiplies the two coefficients of a contact. The table's is 1; the finger's is
         # divided by that of the object, so that their product is the friction of the finger.
-        mean = float(self.model.mass @ self.model.friction) / self.model.total_mass
+        mean = self.model.mean_friction
         height = 0.5 * float(self.model.grid.heights.min())
         return Fingertip(self.finger.radius, self.finger.friction / max(mean, 1e-6), height)
 

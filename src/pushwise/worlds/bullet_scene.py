@@ -106,7 +106,7 @@ def put_object(room: Room, model: ObjectModel, pose: Array, twist: Array, body: 
         frictions = dict(enumerate(model.friction.tolist()))
     else:
         thing = _compound(room, model, pose)
-        frictions = {-1: float(model.mass @ model.friction) / model.total_mass}
+        frictions = {-1: model.mean_friction}
     for link, friction in frictions.items():
         # Friction and damping in one call would leave one of them unset.
         room.call("changeDynamics", thing, link, lateralFriction=friction)

@@ -29,6 +29,7 @@ class Replay:
     def reset(self, seed: int) -> None:
         """Go back to the first record; nothing is random here."""
         self._pose = self._log[0].pose[0]
+        self._next = 0
 
     def observe(self) -> Observation:
         """Return the present pose, and the tops of the grid's cells as the cloud.
@@ -43,9 +44,12 @@ class Replay:
 
     def push(self, push: Push) -> PushRecord:
         """Return the record of this push; a push that is not in the log is refused."""
-        for record in self._log:
+        count = len(self._log)
+        # A push that was made several times is replayed in the order in which it was made.
+        for at in ((self._next + k) % count for k in range(count)):
+            record = self._log[at]
             if isinstance(record.push, Push) and _same(record.push, push):
-                self._pose = record.pose[-1]
+                self._pose, self._next = record.pose[-1], at + 1
                 return record
         (a, b), (c, d) = push.start, push.end
         raise PushwiseError(

@@ -41,7 +41,7 @@ class SearchBounds:
 
     @classmethod
     def of(cls, problem: Problem) -> SearchBounds:
-        """Take the prior's bound for masses, or twice their typical value; for friction the lower."""
+        """Take the bounds of the prior; where there are none, twice its typical values."""
         prior = problem.prior
         mass = prior.max_mass or 2.0 * prior.mass / problem.grid.n_cells
         return cls(problem, mass, min(2.0 * prior.friction, prior.max_friction or np.inf))

@@ -19,7 +19,7 @@ import numpy as np
 from pushwise.records.recordings.episodes import ContactEpisode
 from pushwise.typing import Array, Integers
 
-__all__ = ["ClockOffset", "clock_offset"]
+__all__ = ["ClockOffset", "clock_offset", "stated_words"]
 
 _SEARCH = 1.0  # s; larger offsets are not looked for
 _STEP = 0.01  # s between the offsets that are tried
@@ -69,6 +69,17 @@ class ClockOffset:
             f"the object's poses are stamped {_late(self.delay)} compared with the finger's, by "
             "how the two move together: corrected"
         )
+
+
+def stated_words(delay: float, found: ClockOffset | None) -> str:
+    """Return what was done with a delay that the user states, and whether the motion agrees."""
+    words = (
+        f"the object's poses are taken to be stamped {_late(delay)} compared with the finger's, as "
+        "stated"
+    )
+    if found is None or abs(found.best - delay) <= _SAME:
+        return words
+    return f"{words}, but the two move together best if they are stamped {_late(found.best)}"
 
 
 def _late(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,11 @@ def read_columns(path: str | Path, columns: CsvColumns) -> list[Recording]:
     groups = {path.name: np.arange(len(rows))}
     if "push" in where:
         ids = np.array([row[1][where["push"]].strip() for row in rows])
+        if (ids == "").any():
+            line = rows[int(np.argmax(ids == ""))][0]
+            raise PushwiseError(
+                f"{path}, line {line}: the row does not say to which push it belongs."
+            )
         groups = {
             f"{path.name}, push {name}": np.flatnonzero(ids == name) for name in dict.fromkeys(ids)
         }
@@ -126,6 +132,10 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
     for name in _NAMES:
         called = columns.get(name, name)
         if called in names:
+            if (times := names.count(called)) > 1:
+                raise PushwiseError(
+                    f"{path} has {times} columns called {called}; give each a name of its own."
+                )
             where[name] = names.index(called)
         elif name in columns or name not in _OPTIONAL:
             missing.append(name)
@@ -137,6 +147,12 @@ def _where(path: Path, names: list[str], columns: Mapping[str, str]) -> dict[str
         )
     if ("fx" in where) != ("fy" in where):
         raise PushwiseError(f"{path} has one of fx and fy; a force has both.")
+    for name, other in combinations(where, 2):
+        if where[name] == where[other]:
+            raise PushwiseError(
+                f"{path}: {name} and {other} are both taken from column {names[where[name]]}; "
+                "give each a column of its own."
+            )
     return where
 
 

@@ -13,11 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from pushwise.checks import finite_array, finite_number
+from pushwise.errors import PushwiseError
 from pushwise.physics.constants import GRAVITY
 from pushwise.physics.push import Push
 from pushwise.records.log_file import SLOW
 from pushwise.records.record import Noise, PushRecord
-from pushwise.records.recordings.clock_offset import clock_offset
+from pushwise.records.recordings.clock_offset import clock_offset, stated_words
 from pushwise.records.recordings.episodes import (
     ContactEpisode,
     at_rest_within,
@@ -58,6 +59,8 @@ def cut_pushes(
             beyond doubt.
 
     """
+    if not recordings:
+        raise PushwiseError("there are no recordings to cut pushes from; give at least one.")
     shift = finite_array("offset", offset, (3,))
     late = None if delay is None else finite_number("delay", delay)
     moved = [replace(r, object=_moved(r.object, shift)) for r in recordings]
@@ -105,11 +108,12 @@ def _in_time(recording: Recording, delay: float | None, grid: CellGrid | None) -
         grid: The object's cells, if known.
 
     """
-    clocks = ""
-    if delay is None:
-        offset = clock_offset(find_episodes(recording, grid)[0])
-        if offset is None:
-            return recording
+    offset = clock_offset(find_episodes(recording, grid)[0])
+    if delay is not None:
+        clocks = stated_words(delay, offset)
+    elif offset is None:
+        return recording
+    else:
         delay, clocks = offset.delay, offset.words
     stamps = recording.object.t - delay
     return replace(recording, object=replace(recording.object, t=stamps), clocks=clocks)

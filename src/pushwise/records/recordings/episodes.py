@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from pushwise.geometry.polygon import outline_distance, placed
-from pushwise.records.log_file import SLOW
+from pushwise.records.log_file import FASTEST, SLOW
 from pushwise.records.recordings.false_samples import too_far
 from pushwise.records.recordings.stream import Recording, Stream
 from pushwise.shape.grid import CellGrid
@@ -220,6 +220,11 @@ def _refused(episode: ContactEpisode, grid: CellGrid | None) -> str:
             f"the tracked object jumps by {1e3 * np.hypot(*step[i, :2]):.0f} mm and "
             f"{np.degrees(abs(step[i, 2])):.0f} degrees at {t[i + 1]:.2f} s"
         )
+    for what, places in (("object", pose[:, :2]), ("finger", episode.finger)):
+        far = np.hypot(*np.diff(places, axis=0).T)
+        if (fast := far > FASTEST * np.diff(t)).any():
+            i = int(np.argmax(fast))
+            return f"the tracked {what} jumps by {1e3 * far[i]:.0f} mm at {t[i + 1]:.2f} s"
     if seconds := _unseen(episode):
         far = 1e3 * np.hypot(*(pose[-1] - pose[0])[:2])
         return f"the object moves by {far:.0f} mm while nothing was recorded for {seconds:.2f} s"

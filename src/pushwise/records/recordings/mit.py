@@ -83,7 +83,7 @@ def _table(path: Path, name: str, rows: Any) -> Array:
     """Return a table with one time and three values per row."""
     try:
         table = np.array(rows, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         table = np.zeros(0)
     if table.ndim != 2 or table.shape[1] != 4 or not np.isfinite(table[:, 0]).any():
         shape = np.shape(rows) if isinstance(rows, np.ndarray) else "something else"
