@@ -314,7 +314,7 @@ def test_files_that_belong_together_survive_a_disk_that_fails_at_any_moment(
 ) -> None:
     """Keep the old log and the old header, whichever of the calls that flush them fails."""
     path, flush = tmp_path / "log.csv", os.fsync
-    pw.PushLog([a_record()]).save(path)
+    pw.PushLog((a_record(),)).save(path)
     before = [file.read_bytes() for file in (path, path.with_suffix(".json"))]
     for working in range(8):
         calls = iter([flush] * working)
@@ -327,7 +327,7 @@ def test_files_that_belong_together_survive_a_disk_that_fails_at_any_moment(
 
         monkeypatch.setattr(os, "fsync", fails)
         try:
-            pw.PushLog([a_record(), a_record(30)]).save(path, overwrite=True)
+            pw.PushLog((a_record(), a_record(30))).save(path, overwrite=True)
         except WriteError as error:
             assert "No space left on device" in str(error)
         else:

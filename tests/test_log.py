@@ -265,7 +265,7 @@ def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_a_slice_of_a_log_keeps_its_finger(tmp_path: Path) -> None:
     """Learn from some of the pushes with the finger that made them."""
     record = pw.PushRecord(pw.Push.line((-0.1, 0.0), (0.1, 0.0), 2.0), [0.0, 2.0], np.zeros((2, 3)))
-    log = pw.PushLog([record] * 3, finger_radius=0.002)
+    log = pw.PushLog((record,) * 3, finger_radius=0.002)
     assert isinstance(log[1:], pw.PushLog)
     assert (len(log[1:]), log[1:].finger_radius) == (2, 0.002) and log[0] is record
 
@@ -273,10 +273,10 @@ def test_a_slice_of_a_log_keeps_its_finger(tmp_path: Path) -> None:
 def test_a_log_that_was_changed_is_not_continued(tmp_path: Path) -> None:
     """Refuse numbers with a gap; keep a whole push before a line that was cut short."""
     path = tmp_path / "log.csv"
-    pushes = [
+    pushes = tuple(
         pw.PushRecord(pw.Push.line((-0.1, y), (0.1, 0.0), 2.0), [0.0, 2.0], np.zeros((2, 3)))
         for y in (0.0, 0.01, 0.02)
-    ]
+    )
     pw.PushLog(pushes).save(path)
     whole = path.read_bytes()
     path.write_bytes(whole + b"3,0.0,0.0")

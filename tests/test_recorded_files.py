@@ -12,6 +12,7 @@ import pytest
 import pushwise as pw
 from command import pushwise
 from pushwise.errors import PushwiseError
+from pushwise.shape.files import read_shape
 
 NAMES = "t,x,y,theta,finger_x,finger_y"
 
@@ -300,5 +301,5 @@ def test_columns_that_are_not_unique_are_refused(tmp_path: Path) -> None:
         pw.read_recordings(table(tmp_path, f"{NAMES},push", unnamed))
     cloud = tmp_path / "cloud.csv"
     cloud.write_text("x,y,z,x\n0,0,0,1\n")
-    with pytest.raises(PushwiseError, match="2 columns are called x"):
-        pw.Scan.load(cloud)
+    with pytest.raises(PushwiseError, match="2 columns called x; keep one"):
+        read_shape(cloud)

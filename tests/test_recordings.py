@@ -466,6 +466,7 @@ def test_a_finger_that_jumps_for_good_costs_its_push_only(rate: float, jump: flo
 
     found = pw.cut_pushes([pushed(finger, rate=rate, seconds=5.0)])
     for each in found.pushes:
+        assert each.record.finger is not None
         speed = np.hypot(*np.diff(each.record.finger, axis=0).T) / np.diff(each.record.t)
         assert speed.max() < 5.0
     assert found.pushes and any("the tracked finger jumps by" in why for why in found.left_out)

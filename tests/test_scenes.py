@@ -1,6 +1,7 @@
 """Scenes: every object on a table, whatever the camera's angle, waves and shadows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 import pushwise as pw
 from command import pushwise
+from pushwise.cli.plan import PlanCommand
+from pushwise.cli.plan_inputs import planning_inputs
 from pushwise.errors import PushwiseError
 from pushwise.experiments.scenes import judge, labelled_clouds
 from pushwise.geometry.polygon import contains, placed
@@ -335,3 +338,48 @@ def test_real_scenes() -> None:
     assert np.mean([found.near >= 0.8 for found in apart]) >= 0.85
     assert all(each.upright for each in judged)
     assert sum(each.nowhere > 0 for each in judged) <= 1
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_plan_starts_where_the_model_lies_in_the_scene(turns: int, tmp_path: Path) -> None:
+    """Find the model's own frame, which another scan turned; ask where the shape does not show it."""
+    cloud = boxes(
+        (-0.1, 0.0, 0.16, 0.04, 0.03, 0.0),
+        (-0.04, 0.05, 0.04, 0.06, 0.03, 0.0),
+        (0.15, 0.0, 0.1, 0.06, 0.03, 0.0),
+    )
+    scene = pw.Scene.from_points(cloud)
+    pw.save(scene, tmp_path / "scene.json")
+    (hook, block) = scene.objects
+    angle = 0.5 * np.pi * turns
+    grid = hook.grid
+    pose = np.array([0.01, -0.02, angle])
+    turned = pw.CellGrid(
+        placed(grid.centres, pose), grid.cell_size, grid.heights, placed(grid.outline, pose)
+    )
+    model = pw.ObjectModel(turned, np.full(turned.n_cells, 0.01), 0.3)
+    pw.save(model, tmp_path / "model.json")
+    asked = PlanCommand(
+        model=tmp_path / "model.json",
+        output=tmp_path / "plan.json",
+        scene=tmp_path / "scene.json",
+        number=0,
+        goal=(0.0, 0.0, 0.0),
+    )
+    start = np.array(planning_inputs(asked).start)
+    there = placed(grid.centres, np.array(hook.pose))
+    np.testing.assert_allclose(placed(turned.centres, start), there, atol=1e-9)
+    with pytest.raises(PushwiseError, match="of their shape in common; choose another --object"):
+        planning_inputs(replace(asked, number=1))
+    same = pw.ObjectModel(block.grid, np.full(block.grid.n_cells, 0.01), 0.3)
+    pw.save(same, tmp_path / "block.json")
+    with pytest.raises(PushwiseError, match="looks much the same when it is turned"):
+        planning_inputs(replace(asked, model=tmp_path / "block.json", number=1))
+
+
+def test_one_small_object_costs_a_scene_its_own_cells_only() -> None:
+    """Give it smaller cells than were asked for, and the others those."""
+    cloud = boxes((-0.1, 0.0, 0.16, 0.1, 0.03, 0.0), (0.1, 0.0, 0.018, 0.016, 0.03, 0.0))
+    scene = pw.Scene.from_points(cloud, pw.ScanOptions(cell_size=0.024))
+    large, small = (each.grid.cell_size for each in scene.objects)
+    assert large == 0.024 and small < 0.016
