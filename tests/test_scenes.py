@@ -342,7 +342,7 @@ def test_real_scenes() -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 def test_a_plan_starts_where_the_model_lies_in_the_scene(turns: int, tmp_path: Path) -> None:
-    """Find the model's own frame, which another scan turned; ask where the shape does not show it."""
+    """Find the frame of a model from another scan; ask where the shape does not show it."""
     cloud = boxes(
         (-0.1, 0.0, 0.16, 0.04, 0.03, 0.0),
         (-0.04, 0.05, 0.04, 0.06, 0.03, 0.0),
