@@ -14,7 +14,7 @@ from pushwise.identification.calibration import Calibration
 from pushwise.identification.contact_evidence import pushed_outline
 from pushwise.identification.prior import Prior
 from pushwise.identification.problem import Problem
-from pushwise.identification.push_fit import piece_end
+from pushwise.identification.push_fit import piece_end, predicted_end
 from pushwise.identification.push_start import Believed
 from pushwise.identification.windows import pieces_of
 from pushwise.physics.model import ObjectModel, Physics
@@ -134,7 +134,7 @@ def predicted_ends(
     """
     problem = Problem(model.grid, records, finger, Prior(), physics)
     believed = Believed(model, finger, calibration)
-    found = [problem.predicted_end(i, believed) for i in range(len(records))]
+    found = [predicted_end(problem, i, believed) for i in range(len(records))]
     impossible = tuple(i for i, (_, possible) in enumerate(found) if not possible)
     return PredictedEnds(np.array([end for end, _ in found]), impossible)
 

@@ -41,7 +41,6 @@ from pushwise.identification.push_fit import (
     compare_push,
     fit_push,
     left_out,
-    residual_of,
 )
 from pushwise.identification.push_start import Believed, start_of, step_of
 from pushwise.identification.record_quality import flaw_of, steady_samples
@@ -213,11 +212,9 @@ class Problem:
 
         They are those of the factors, but a cell at a bound of the prior stays there.
         """
-        below_mass = model.mass < (self.prior.max_mass or np.inf)
-        below_friction = model.friction < (self.prior.max_friction or np.inf)
-        return self.mass_factor * below_mass[:, None], self.friction_factor * below_friction[
-            :, None
-        ]
+        lighter = model.mass < (self.prior.max_mass or np.inf)
+        smoother = model.friction < (self.prior.max_friction or np.inf)
+        return self.mass_factor * lighter[:, None], self.friction_factor * smoother[:, None]
 
     def unknowns_of(self, model: ObjectModel) -> Array:
         """Return the unknowns (unknowns,) of a model, with finger and starts as given."""
@@ -350,15 +347,3 @@ class Problem:
             if why:
                 found[i] = why
         return found
-
-    def predicted_end(self, i: int, believed: Believed) -> tuple[Array, bool]:
-        """Return the final pose (3,) of push i from its observed start, and whether it has one.
-
-        If the finger starts too far inside the object to simulate it, the object stays there.
-        """
-        record = self.records[i]
-        try:
-            end: Array = record.pose[-1] + residual_of(self, i, believed, np.zeros(3))[-1]
-        except SimulationError:
-            return record.pose[0], False
-        return end, True

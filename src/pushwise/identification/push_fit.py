@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pushwise.errors import SimulationError
 from pushwise.identification.calibration import NUISANCES, Calibration
 from pushwise.identification.observations import at_samples, mean_force
 from pushwise.identification.push_start import Believed, PushStart, start_of
@@ -24,6 +25,7 @@ __all__ = [
     "fit_push",
     "left_out",
     "piece_end",
+    "predicted_end",
     "residual_of",
 ]
 
@@ -74,6 +76,19 @@ def residual_of(problem: Problem, i: int, believed: Believed, offset: Array) -> 
     seen = _simulated(problem, record, record.called(i), believed, offset, later=False)
     residual: Array = seen.predicted - record.pose[1:]
     return residual
+
+
+def predicted_end(problem: Problem, i: int, believed: Believed) -> tuple[Array, bool]:
+    """Return the final pose (3,) of push i from its observed start, and whether it has one.
+
+    If the finger starts too far inside the object to simulate it, the object stays there.
+    """
+    record = problem.records[i]
+    try:
+        end: Array = record.pose[-1] + residual_of(problem, i, believed, np.zeros(3))[-1]
+    except SimulationError:
+        return record.pose[0], False
+    return end, True
 
 
 def piece_end(problem: Problem, piece: PushRecord, believed: Believed) -> Array:

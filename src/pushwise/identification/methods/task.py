@@ -17,6 +17,7 @@ from pushwise.errors import SimulationError
 from pushwise.geometry.metric import cell_distance
 from pushwise.identification.noise import StatedNoise
 from pushwise.identification.problem import Problem
+from pushwise.identification.push_fit import predicted_end
 from pushwise.identification.push_start import Believed
 from pushwise.physics.gradients import loss_and_gradient
 from pushwise.physics.model import ObjectModel
@@ -123,7 +124,7 @@ def _mean_distance(problem: Problem, believed: Believed) -> float:
 
 def end_miss(problem: Problem, i: int, believed: Believed) -> float:
     """Return the distance between the predicted and the observed end of a push [m]."""
-    end = problem.predicted_end(i, believed)[0]
+    end = predicted_end(problem, i, believed)[0]
     return float(cell_distance(problem.grid, end, problem.records[i].pose[-1]))
 
 
