@@ -24,13 +24,8 @@ class Unknowns:
     """Number of windows of each record, each of which has a start."""
 
     @property
-    def loads(self) -> slice:
-        """What the cells carry."""
-        return slice(0, self.cells)
-
-    @property
     def frictions(self) -> slice:
-        """Their coefficients of friction."""
+        """The coefficients of friction of the cells, which follow what the cells carry."""
         return slice(self.cells, 2 * self.cells)
 
     @property
