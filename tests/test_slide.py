@@ -18,6 +18,7 @@ from pushwise.geometry.metric import mean_cell_error
 from pushwise.geometry.polygon import contains, placed
 from pushwise.planning.options import PlanOptions
 from pushwise.progress import Progress
+from pushwise.show.advice import advice
 from pushwise.sliding import run_folder, target
 from pushwise.sliding import slide as pregrasp
 from pushwise.sliding.follow import follow
@@ -481,3 +482,29 @@ def test_a_belief_learned_from_copies_and_slides_reads_back(tmp_path: Path) -> N
     assert len(read.problem.records) == len(made)
     wanted = found.posterior.centre_of_mass_covariance
     assert np.allclose(read.centre_of_mass_covariance, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("explore", [2, "auto"])
+def test_an_object_that_never_moves_ends_in_a_verdict(explore: Any) -> None:
+    """Say that nothing can be learned from the pushes, whoever chose them."""
+
+    class Stuck:
+        def __init__(self) -> None:
+            self._world = crimp()
+
+        def observe(self) -> pw.worlds.Observation:
+            return self._world.observe()
+
+        def push(self, push: pw.Push) -> pw.PushRecord:
+            pose = self._world.observe().pose
+            return pw.PushRecord(push, [0.0, push.duration], [pose, pose])
+
+        def reset(self, seed: int) -> None:
+            self._world.reset(seed)
+
+    options = replace(SWIFT, explore=explore)
+    outcome = pw.slide(Stuck(), TABLE, options=options)
+    assert not outcome.success and "moved" in outcome.verdict
+    assert outcome.verdict.startswith("Not identified: " if explore == 2 else "Not explored: ")
+    found = advice(outcome)
+    assert found is not None and found.tries
