@@ -85,6 +85,8 @@ def rows_of(setting: Row) -> list[Row]:
         pushed.slow(draw_push(rng, thing.grid, np.zeros(3), TABLE, Finger()))
     found = pushed.identified()
     safe = slides = 0
+    if flicks:
+        pushed.reseed()
     for _ in range(flicks):
         stays = pushed.flicked(found)
         if stays is None:
@@ -140,6 +142,10 @@ class _Pushed:
         world = self._made(TABLE, Sensing(SENSED, rate=SLOW_RATE))
         world.reset(int(self._rng.integers(1 << 30)))
         self.records.append(world.push(push))
+
+    def reseed(self) -> None:
+        """Give the flicks of each truth a noise of their own."""
+        self._small.reset(int(self._rng.integers(1 << 30)))
 
     def flicked(self, found: Identification) -> bool | None:
         """Flick the object on the small table; return whether it stays there.
