@@ -137,3 +137,14 @@ def test_a_push_that_cannot_be_simulated_is_named() -> None:
     centre = np.tile(GRID.centres.mean(axis=0), (2, 2, 1))
     with pytest.raises(pw.SimulationError, match="push 0: the finger"):
         roll_scene(scene, rows._replace(twist=np.zeros((2, 3)), knots=centre))
+
+
+def test_a_rollout_of_no_time_stays_at_the_start() -> None:
+    """Return the starting pose at time zero and its derivative, numbers all of them."""
+    case = case_of("slip")
+    batch = batch_of_one(case.inputs)
+    rollout = roll_scene(PushScene(GRID, case.scene.times, at=(0.0,)), batch)
+    np.testing.assert_allclose(rollout.poses[0, 0], batch.pose[0], atol=1e-4)  # out of the finger
+    bar = rollout.pull_back(np.ones((1, 1, 3)))
+    assert all(np.isfinite(each).all() for each in bar)
+    assert np.abs(bar.pose[0]).max() > 0.5

@@ -17,11 +17,11 @@ def test_all_choices_meet_the_same_objects(tmp_path: Path) -> None:
     done = {"overhang_mm": 90.0, "fell": False, "verdict": None}
     rows = [{**s, **done, "pushes": pushes[str(s["choice"])]} for s in settings]
     rows[0] |= {"pushes": MOST, "verdict": "no goal."}  # of two active boxes
-    rows[1] |= {"pushes": 8, "verdict": "no safe push."}
+    rows[1] |= {"pushes": 8, "verdict": "no safe push."}  # it counts as all
     table = report(rows, tmp_path)
-    assert "| box | 2 | 14.0 | 8.0 | 175% | 1 | 0 | 0 |" in table
+    assert "| box | 2 | 14.0 | 16.0 | 88% | 1 | 0 | 0 |" in table
     assert "| hammer | 2 | 4.0 | 8.0 | 50% | 0 | 0 | 0 |" in table
-    assert f"| all | 18 | 5.1 | 8.0 | {(1.75 + 8 * 0.5) / 9:.0%} | 1 | 0 | 0 |" in table
+    assert f"| all | 18 | 5.1 | 8.9 | {(0.875 + 8 * 0.5) / 9:.0%} | 1 | 0 | 0 |" in table
     assert "\n- box, random, trial 0: no safe push." in table
     assert "no goal." not in table  # it is among those that used all pushes
     assert (tmp_path / "table.md").read_text() == table + "\n"

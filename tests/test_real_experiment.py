@@ -258,3 +258,41 @@ def test_real_feet_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["identified"].combined_mm < 0.7 * rows["even load"].combined_mm
     near = rows["identified"].near_feet
     assert near is not None and near > 0.5
+
+
+def test_what_lies_next_to_the_tables_is_left_alone(tmp_path: Path) -> None:
+    """Pass over ragged, empty, binary and damaged files, and folders, that are no tables."""
+    _write_table(tmp_path, pushes=6)
+    (tmp_path / "notes.csv").write_text("a,b\n1,2,3\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "latin.csv").write_bytes("gr\xf6\xdfe\n1\n".encode("latin-1"))
+    (tmp_path / "half.csv.gz").write_bytes(gzip.compress(b"a,b\n" * 1000)[:20])
+    (tmp_path / "folder.csv").mkdir()
+    (found,) = real_sets(tmp_path)
+    assert len(found.records) == 5  # one is flagged as failed
+    assert friction_rows(tmp_path, {}) == []
+
+
+def test_angles_may_jump_at_pi(tmp_path: Path) -> None:
+    """Read the same motion of an object that turns through half a turn as of one that does not."""
+    path = _write_table(tmp_path, pushes=6)
+    (plain,) = real_sets(tmp_path)
+    head, *rows = csv.reader(gzip.decompress(path.read_bytes()).decode().splitlines())
+    at = head.index(POSES[5])
+    for row in rows[::2]:
+        row[at] = repr(float(row[at]) - 2.0 * np.pi)
+    text = "\n".join(",".join(row) for row in (head, *rows)) + "\n"
+    path.write_bytes(gzip.compress(text.encode()))
+    (jumping,) = real_sets(tmp_path)
+    for one, other in zip(plain.records, jumping.records, strict=True):
+        np.testing.assert_allclose(one.pose, other.pose, atol=1e-12)
+
+
+def test_sets_that_are_too_small_are_left_out(tmp_path: Path) -> None:
+    """Say so, and refuse a number of pushes below zero."""
+    _write_table(tmp_path, pushes=4)
+    said: list[Progress] = []
+    run(tmp_path, tmp_path / "out", RealOptions(counts=(5,)), said.append)
+    assert any("has only 3 pushes" in news.text for news in said)  # one is flagged
+    with pytest.raises(PushwiseError, match="must be zero or more; got -3"):
+        run(tmp_path, tmp_path / "out", RealOptions(counts=(-3,)))

@@ -71,6 +71,8 @@ def simulate(
 
     Raises:
         PushwiseError: JAX computes in single precision.
+        jax.errors.JaxRuntimeError: A push cannot be simulated; the message ends with that of the
+            `SimulationError`. JAX raises it when the result is needed.
 
     """
     if not jax.config.jax_enable_x64:

@@ -87,7 +87,10 @@ def _first_push() -> Measurement:
 def _python(code: str, environment: dict[str, str] | None = None) -> str:
     """Run code in a new interpreter and return what it printed."""
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise PushwiseError(f"a part of the benchmark failed: {last}")
     return done.stdout
 
 

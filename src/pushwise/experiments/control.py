@@ -61,24 +61,29 @@ def controlled(
     begin = process_time()
     done = drive(world, controller, there, time_limit=_TIME_LIMIT, noise=world.noise)
     seconds = process_time() - begin
-    error = _true_error(world, thing, there)
+    error = true_error(world, thing, there)
     return done, {
         "method": "controller",
         "reached": done.reached and error < CONTROL_TOLERANCE,
         "error_mm": 1e3 * error,
         "pushes": done.contacts,
         "finger_seconds": done.seconds,
-        "step_ms": 1e3 * float(np.percentile(done.step_seconds, 95)),
-        "search_ms": 1e3 * float(np.percentile(done.search_seconds, 95)),
+        "step_ms": _slow_ms(done.step_seconds),
+        "search_ms": _slow_ms(done.search_seconds),
         "end": done.end.value,
         "said": done.detail or None,
         "seconds": seconds,
     }
 
 
-def _true_error(world: MuJoCo, thing: Thing, there: Array) -> float:
+def true_error(world: MuJoCo, thing: Thing, there: Array) -> float:
     """Return the mean distance of the cells from a goal (3,), at the true pose [m]."""
     return mean_cell_error(thing.grid, np.array(world.state()["pose"]), there)
+
+
+def _slow_ms(seconds: Array) -> float | None:
+    """Return the 95th percentile of durations [ms]; None where nothing was timed."""
+    return 1e3 * float(np.percentile(seconds, 95)) if len(seconds) else None
 
 
 def finger_seconds(thing: Thing, done: Followed) -> float:

@@ -120,7 +120,7 @@ def report(rows: list[Row], folder: Path) -> str:
         if not some:
             continue
         each = [where(some, choice=choice) for choice in CHOICES]
-        active, *others = (float(numbers(group, "pushes").mean()) for group in each)
+        active, *others = (float(np.mean(_pushes(group))) for group in each)
         if name != "all":
             shares.append([active / other for other in others])
         share = np.mean(shares, axis=0) if name == "all" else shares[-1]
@@ -167,3 +167,8 @@ def report(rows: list[Row], folder: Path) -> str:
 def _used_up(rows: list[Row]) -> int:
     """Return how many trials used up all pushes."""
     return int((numbers(rows, "pushes") >= MOST).sum())
+
+
+def _pushes(rows: list[Row]) -> list[int]:
+    """Return the pushes of each trial; one that ended without a goal counts as all of them."""
+    return [MOST if row["verdict"] else int(str(row["pushes"])) for row in rows]

@@ -84,7 +84,8 @@ def report(rows: list[Row], folder: Path) -> str:
     table = "\n\n".join(
         [
             "How far the centre of the friction load is from the true one [mm]: start and steps "
-            "of Algorithm 1, and refine, from five pushes (Ideal world, 1 mm and 5 mrad of noise).",
+            "of Algorithm 1, and refine, from five pushes (Ideal world, nearly uniform friction, "
+            "1 mm and 5 mrad of noise).",
             markdown(("object", *STAGES[:-1]), [*lines, ("mean", *means)]),
             "Compared with the paper:",
             markdown(

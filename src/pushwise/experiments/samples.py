@@ -115,7 +115,8 @@ def report(rows: list[Row], folder: Path) -> str:
         [
             f"Error of predicted final cells [mm], mean and standard deviation over {count} "
             f"objects, {models} truths of each and {splits} choices of pushes; five pushes to "
-            f"predict; even mass and friction: {mean(rows, 'even_mm'):.1f} mm.",
+            "predict. Friction is nearly uniform, which the methods know. For uniform mass and "
+            f"friction: {mean(rows, 'even_mm'):.1f} mm.",
             markdown(columns, lines),
             "Compared with the paper:",
             markdown(

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from pushwise.checks import finite_number, non_negative_number, positive_number
+from pushwise.checks import (
+    finite_number,
+    non_negative_integer,
+    non_negative_number,
+    positive_number,
+)
 from pushwise.errors import PushwiseError
 from pushwise.shape.lattice import Lattice, coverage, lattice_over
 from pushwise.typing import Array
@@ -46,6 +51,8 @@ class Camera:
 
     def __post_init__(self) -> None:
         """Refuse a camera that does not look down on the table."""
+        for name, pixels in (("columns", self.columns), ("rows", self.rows)):
+            positive_number(name, non_negative_integer(name, pixels))
         positive_number("distance", self.distance)
         positive_number("focal", self.focal)
         if abs(finite_number("tilt", self.tilt)) > np.deg2rad(60.0):
@@ -77,6 +84,8 @@ class Camera:
             outliers: Share of outliers among the distances.
 
         """
+        if not standing:
+            raise PushwiseError("a cloud needs at least one object on the table.")
         rays = self._rays()
         depths = np.min([self._depths(rays, *each) for each in standing], axis=0)
         depths = depths + non_negative_number("noise", noise) * rng.standard_normal(len(depths))

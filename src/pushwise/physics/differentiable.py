@@ -243,7 +243,8 @@ def _rounded(dt: float, scene: PushScene) -> float:
 
 def _clock(scene: PushScene, dt: float) -> Clock:
     """Return the instants of a rollout: knots, `at` and what is between them."""
-    last = scene.instants.max()
+    # At least one step: poses are interpolated between two instants.
+    last = scene.instants.max() or np.asarray(scene.times)[1]
     bounds = np.unique([0.0, *np.asarray(scene.times).tolist(), *scene.instants.tolist()])
     parts: list[Array] = [np.zeros(1)]
     for begin, end in pairwise(bounds[bounds <= last].tolist()):

@@ -31,7 +31,7 @@ from pushwise.physics.prepared import (
     action_from,
 )
 from pushwise.physics.push import Finger, ForcePush, Push
-from pushwise.physics.simulate import Setting
+from pushwise.physics.simulate import Setting, setting_of
 from pushwise.typing import Array
 
 __all__ = ["Gradient", "Observed", "loss", "loss_and_gradient"]
@@ -104,7 +104,7 @@ def loss(
     physics: Physics = Physics(),
 ) -> float:
     """Return the loss [m] of a model on records; arguments as in `loss_and_gradient`."""
-    return _total(model, records, form, Setting(finger or Finger(), table, physics), None)
+    return _total(model, records, form, setting_of(finger, table, physics), None)
 
 
 def loss_and_gradient(
@@ -146,7 +146,7 @@ def loss_and_gradient(
         np.zeros((count, 3)),
     )
     parts: list[tuple[float, float]] = []
-    total = _total(model, records, form, Setting(finger or Finger(), table, physics), (into, parts))
+    total = _total(model, records, form, setting_of(finger, table, physics), (into, parts))
     friction = sum(part[0] for part in parts)
     radius = sum(part[1] for part in parts)
     return total, replace(into, finger_friction=friction, finger_radius=radius)

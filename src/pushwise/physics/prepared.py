@@ -285,7 +285,7 @@ class PreparedObject:
 
         """
         clear = ClearStart(pose, np.zeros(2), np.zeros((2, 2)), np.zeros(2))
-        if action.t.size == 0:
+        if action.t.size == 0 or action.lifted <= 0.0:  # no finger is there
             return clear
         x, y = (float(np.interp(0.0, action.t, knots)) for knots in (action.x, action.y))
         for _ in range(_MOST_MOVES):

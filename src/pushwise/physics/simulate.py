@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushwise.checks import finite_array, positive_number
+from pushwise.checks import finite_array, instance_of, positive_number
 from pushwise.errors import PushwiseError, SimulationError
 from pushwise.physics.kernel_inputs import action_of, clock_of, time_step
 from pushwise.physics.kernels import contact
@@ -22,6 +22,8 @@ from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.prepared import Ending, PreparedObject
 from pushwise.physics.push import Finger, ForcePush, Push
 from pushwise.typing import Array, Flags, Integers
+
+T = TypeVar("T")
 
 __all__ = ["Mode", "Trajectory", "simulate", "simulate_batch"]
 
@@ -92,6 +94,15 @@ class Setting(NamedTuple):
     physics: Physics
 
 
+def setting_of(finger: Finger | None, table: Table | None, physics: Physics) -> Setting:
+    """Return what pushes of one call share, with the default finger if none is given."""
+    return Setting(
+        instance_of("finger", Finger() if finger is None else finger, Finger),
+        None if table is None else instance_of("table", table, Table),
+        instance_of("physics", physics, Physics),
+    )
+
+
 class Start(NamedTuple):
     """How a push begins."""
 
@@ -131,7 +142,7 @@ def simulate(
 
     """
     start = Start(finite_array("pose", pose, (3,)), finite_array("twist", twist, (3,)))
-    setting = Setting(finger or Finger(), table, physics)
+    setting = setting_of(finger, table, physics)
     prepared = PreparedObject.of(model, table, physics)
     action = action_of(model, push, setting.finger)
     found = simulate_prepared(prepared, action, push, start, setting, until)
@@ -167,7 +178,9 @@ def simulate_batch(
         physics: see `simulate`.
 
     """
-    setting = Setting(finger or Finger(), table, physics)
+    setting = setting_of(finger, table, physics)
+    models = models if isinstance(models, ObjectModel) else _listed("models", models)
+    pushes = pushes if isinstance(pushes, Push | ForcePush) else _listed("pushes", pushes)
     start, thrown = _one_or_many("poses", poses), _one_or_many("twists", twists)
     many = {
         "models": None if isinstance(models, ObjectModel) else len(models),
@@ -209,6 +222,16 @@ def simulate_batch(
     cuts = np.unique(np.linspace(0, count, 8 * cores + 1).astype(int)).tolist()
     with ThreadPoolExecutor(cores) as pool:
         return [found for part in pool.map(some, cuts[:-1], cuts[1:]) for found in part]
+
+
+def _listed(name: str, given: Iterable[T]) -> list[T]:
+    """Return what is given for each push as a list."""
+    try:
+        return list(given)
+    except TypeError:
+        raise PushwiseError(
+            f"{name} must be one for all pushes or a sequence; got {type(given).__name__}."
+        ) from None
 
 
 def _one_or_many(name: str, value: ArrayLike) -> Array:

@@ -36,7 +36,7 @@ from pushwise.physics.model import ObjectModel, Physics, Table
 from pushwise.physics.motion_state import MotionState, frozen_state
 from pushwise.physics.prepared import PreparedObject
 from pushwise.physics.push import Finger, Push
-from pushwise.physics.simulate import Trajectory, trajectory_of
+from pushwise.physics.simulate import Trajectory, setting_of, trajectory_of
 from pushwise.typing import Array
 
 if TYPE_CHECKING:
@@ -59,13 +59,14 @@ class Simulator:
         physics: Physics = Physics(),
     ) -> None:
         """Prepare an object; arguments as in `simulate`."""
+        finger, table, physics = setting_of(finger, table, physics)
         if physics.friction == "lagged":
             raise PushwiseError(
                 "friction 'lagged' is the paper's, whose action is a force; use simulate with it."
             )
         self.model = model
         """The object."""
-        self.finger = finger or Finger()
+        self.finger = finger
         """The finger."""
         self.physics = physics
         """How motion is simulated."""
@@ -122,6 +123,8 @@ class Simulator:
             raise PushwiseError(f"run takes one state; got {len(state)}. Use step for many.")
         if state.tipped:
             raise SimulationError("the object has tipped over the table's edge; no push moves it.")
+        if state.inside:
+            raise SimulationError("the finger got inside the object in a step before; start anew.")
         numbers = np.array(state.numbers)
         if numbers[DOWN] == RAISED or (state.finger != push.start).any():
             numbers[FINGER : FINGER + 2] = push.start

@@ -20,6 +20,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,7 +141,25 @@ def real_sets(
 
 def tables(folder: Path) -> Iterator[Path]:
     """Yield all CSV files below a folder, in order."""
-    yield from sorted(p for p in folder.rglob("*.csv*") if p.name.endswith((".csv", ".csv.gz")))
+    found = (p for p in folder.rglob("*.csv*") if p.name.endswith((".csv", ".csv.gz")))
+    yield from sorted(p for p in found if p.is_file())
+
+
+def header_of(path: Path) -> set[str]:
+    """Return the names of the columns of a CSV file, plain or gzipped; none if it is no text."""
+    opener = gzip.open if path.name.endswith(".gz") else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as file:
+            return set(file.readline().strip().split(","))
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
+        return set()  # it belongs to something else
+
+
+def poses_of(path: Path, columns: dict[str, list[str]]) -> Array:
+    """Return first and last poses, (rows, 6); no angle jumps at pi from one to the other."""
+    poses = numbers(path, columns, POSES)
+    poses[:, 5] -= 2.0 * np.pi * np.round((poses[:, 5] - poses[:, 2]) / (2.0 * np.pi))
+    return poses
 
 
 def read_columns(path: Path) -> dict[str, list[str]]:
@@ -182,9 +201,7 @@ def succeeded(columns: dict[str, list[str]]) -> list[int]:
 
 def _reader(path: Path) -> Callable[[Path, Stated], RealSet] | None:
     """Return the function that reads a table; None if it is of neither kind."""
-    opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        header = set(file.readline().strip().split(","))
+    header = header_of(path)
     if header.issuperset((*POSES, *START)) and any(header.issuperset(end) for end in ENDS):
         return read_set
     return read_recording if header.issuperset(RECORDING) else None
@@ -195,7 +212,7 @@ def read_set(path: Path, otherwise: Stated) -> RealSet:
     columns = read_columns(path)
     known = stated(path, otherwise)
     end = next(names for names in ENDS if set(names) <= columns.keys())
-    pose, tip = numbers(path, columns, POSES), numbers(path, columns, (*START, *end))
+    pose, tip = poses_of(path, columns), numbers(path, columns, (*START, *end))
     kept = succeeded(columns)
     speed = float(known.get("tip_speed_m_s", SPEED))
     models = [m[1] for name in columns if (m := re.fullmatch(r"pred_(\w+)_x_m", name))]

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pushwise.atomic_write import make_folder, write_text
+from pushwise.checks import counted
 from pushwise.errors import PushwiseError
 from pushwise.experiments.real.data import RealSet, real_sets
 from pushwise.experiments.real.forces import forces_table
@@ -82,6 +83,8 @@ def run(
 
     """
     check_counts(draws=options.draws)
+    if (least := min(options.counts, default=0)) < 0:
+        raise PushwiseError(f"a number of pushes must be zero or more; got {least}.")
     otherwise = given(options.outline, options.radius)
     every = real_sets(folder, otherwise, progress)
     sets = [data for data in every if options.only in data.name]
@@ -93,6 +96,9 @@ def run(
     done = {(row.set, row.pushes, row.draw, row.method) for row in rows}
     for data in sets:
         # Rows of a run without `ablate` lack the methods that it adds.
+        if not counts_of(data, options.counts):
+            held = counted(len(data.records), "push", "pushes")
+            progress(Progress("learn", f"left out: {data.name} has only {held}"))
         methods = ["identified", *(variants(data) if options.ablate else ())]
         for pushes in counts_of(data, options.counts):
             for draw in range(options.draws if data.recorded is None else 1):
@@ -114,11 +120,12 @@ def run(
     ]
     table = "\n".join(part for part in parts if part)
     write_text(output / "table.md", table)
-    draw_curves(rows, output / "curves.png")
+    if rows:
+        draw_curves(rows, output / "curves.png")
     return json_format.dumps([asdict(row) for row in rows]) if options.json else table
 
 
 def counts_of(data: RealSet, counts: Sequence[int]) -> list[int]:
     """Return from how many pushes of a set to learn; 0 stands for a fifth of them."""
     resolved = {k or fifth_of(data) for k in counts}
-    return sorted(k for k in resolved if k < len(data.records))
+    return sorted(k for k in resolved if 0 < k < len(data.records))

@@ -24,7 +24,9 @@ from pushwise.experiments.real.data import (
     POSES,
     described,
     grid_over,
+    header_of,
     numbers,
+    poses_of,
     read_columns,
     set_name,
     succeeded,
@@ -67,16 +69,17 @@ def friction_rows(
     """Return one row per table with wrenches below a folder; the arguments are of `real_sets`."""
     found = []
     for path in tables(folder):
+        header = header_of(path)
+        if not (header.issuperset(SAMPLE) or header.issuperset((*MEAN, *POSES))):
+            continue
         columns = read_columns(path)
         if columns.keys() >= set(SAMPLE):
             values = numbers(path, columns, SAMPLE)
             wrench, twist = values[:, :3], values[:, 3:]
-        elif columns.keys() >= {*MEAN, *POSES}:
+        else:
             kept = succeeded(columns)
             wrench = numbers(path, columns, MEAN)[kept]
-            twist = _mean_twists(numbers(path, columns, POSES)[kept])
-        else:
-            continue
+            twist = _mean_twists(poses_of(path, columns)[kept])
         try:
             thing, outline = described(path, otherwise)
         except Unstated as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pushwise.checks import finite_array, positive_number
+from pushwise.checks import finite_array, non_negative_number, positive_number
 from pushwise.documents import read_json
 from pushwise.errors import PushwiseError
 from pushwise.geometry.polygon import simple_polygon
@@ -65,7 +65,9 @@ def _beside(path: Path, *, needed: bool) -> Stated:
         listed = folder / "objects.json"
         if listed.is_file():
             whole = read_json(listed)
-            objects = whole["objects"]
+            objects = whole.get("objects") if isinstance(whole, dict) else None
+            if not isinstance(objects, dict):
+                continue  # it belongs to something else
             for name in parts:
                 if name in objects:
                     return {"object": objects[name], "pusher": whole.get("pusher", {})}
@@ -90,6 +92,10 @@ def outline_of(path: Path, thing: Stated) -> Array:
 
 def _outline_key(path: Path, thing: Stated) -> str:
     """Return the key of the outline in the description of an object."""
+    if not isinstance(thing, dict):
+        raise PushwiseError(
+            f"{path}: an object must be described by a JSON object; got {thing!r:.60}."
+        )
     for key, value in thing.items():
         if key.startswith("outline") and not isinstance(value, str):
             return key
@@ -118,4 +124,4 @@ def radius_of(path: Path, pusher: Stated) -> float:
     """Return the radius [m] with which to simulate the finger of a table."""
     if "radius_m" not in pusher:
         raise Unstated(f"{path}: the radius of the finger is not stated; give it with --radius.")
-    return max(float(pusher["radius_m"]), TIP)
+    return max(non_negative_number(f"radius_m of {path}", pusher["radius_m"]), TIP)
