@@ -76,8 +76,7 @@ class PushController:
             belief: What is believed about the object, and the finger that pushes it.
             table: The table; the object must not fall off it.
             obstacles: Polygons [m] in the table frame, shape (k, 2) each.
-            finger_obstacles: The same for the finger, where it differs: a finger may pass over what
-                the object cannot. By default the obstacles of the object.
+            finger_obstacles: The same for the finger; by default the obstacles of the object.
             options: Period, tolerance and limits.
 
         """

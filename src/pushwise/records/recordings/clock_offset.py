@@ -73,10 +73,9 @@ class ClockOffset:
 
 def stated_words(delay: float, found: ClockOffset | None) -> str:
     """Return what was done with a delay that the user states, and whether the motion agrees."""
-    words = (
-        f"the object's poses are taken to be stamped {_late(delay)} compared with the finger's, as "
-        "stated"
-    )
+    words = "the object's poses are taken to be stamped "
+    words += f"{_late(delay)} compared with the finger's" if delay else "by the finger's clock"
+    words += ", as stated"
     if found is None or abs(found.best - delay) <= _SAME:
         return words
     return f"{words}, but the two move together best if they are stamped {_late(found.best)}"
